@@ -25,7 +25,7 @@ import pandas as pd
 
 from toporank.comparing.contacts import contact_bytes
 from toporank.comparing.decoys import Compared, compare
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.metrics import per_target
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex

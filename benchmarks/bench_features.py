@@ -29,7 +29,7 @@ from toporank.errors import TopoRankError
 from toporank.features.dssp_nodes import MAX_ACCESSIBILITY
 from toporank.features.registry import FeatureChoice, resolve
 from toporank.files.atomic import write_text
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.structures.read import read_complex
 
 EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"

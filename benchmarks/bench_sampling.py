@@ -27,7 +27,7 @@ from scipy.spatial import cKDTree
 from toporank import layout
 from toporank.chains.partners import parse_partners, read_partners
 from toporank.files.atomic import write_text
-from toporank.inputs.natives import find_natives, unbound_files
+from toporank.finding.natives import find_natives, unbound_files
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex

@@ -72,9 +72,9 @@ FUNCTIONS = {
         "comparing.homology.clusters.clusters",
     ),
     "Files": (
-        "inputs.folders.find_decoys",
-        "inputs.labels.read_labels",
-        "inputs.natives.find_natives",
+        "finding.folders.find_decoys",
+        "finding.labels.read_labels",
+        "finding.natives.find_natives",
         "inputs.confidence.matrices.pae_of",
         "inputs.confidence.measures.ipsae",
     ),

@@ -17,7 +17,10 @@ import zstandard
 
 from toporank.chains.chain import ResidueId
 from toporank.files.compressed import compression_of
+from toporank.finding.look import sketch_of
+from toporank.finding.sketch import Sketch
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.read import open_structure
 
 COMPRESS = {
     ".gz": gzip.compress,
@@ -26,6 +29,11 @@ COMPRESS = {
     ".zst": zstandard.compress,
 }
 EXAMPLES = Path(__file__).parents[1] / "resources" / "example" / "decoys"
+
+
+def sketch(path: Path) -> Sketch:
+    """What a look into a file finds; raises StructureError where it cannot be read."""
+    return sketch_of(open_structure(path))
 
 
 @dataclass(frozen=True)

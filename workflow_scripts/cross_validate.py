@@ -7,7 +7,7 @@ from pathlib import Path
 from toporank import layout
 from toporank.app.workflow.script import opened
 from toporank.comparing.homology.chain_tables import read_splits
-from toporank.inputs.labels import read_split_labels
+from toporank.finding.labels import read_split_labels
 from toporank.learning.folds import out_of_fold
 from toporank.learning.out_of_fold import (
     describe,

@@ -7,7 +7,7 @@ from toporank.app.workflow.script import opened
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import write_rows
-from toporank.inputs.labels import read_split_labels
+from toporank.finding.labels import read_split_labels
 from toporank.learning.assignment import decided
 from toporank.ranking.evaluation import evaluate
 from toporank.ranking.model_table import read_models

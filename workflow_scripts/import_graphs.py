@@ -7,8 +7,8 @@ from toporank.building.coverage import counts, write_coverage
 from toporank.building.imported import import_graphs
 from toporank.building.packing import write_pack
 from toporank.comparing.homology.chain_tables import write_chains
-from toporank.inputs.graph_files import find_graph_files
-from toporank.inputs.labels import read_labels, write_labels
+from toporank.finding.graph_files import find_graph_files
+from toporank.finding.labels import read_labels, write_labels
 from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 
 with opened(snakemake) as job:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from toporank.app.workflow.script import opened
 from toporank.building.native_labels import label_chunk
-from toporank.inputs.natives import find_natives
+from toporank.finding.natives import find_natives
 
 with opened(snakemake) as job:
     natives = find_natives(Path(job.params.natives))

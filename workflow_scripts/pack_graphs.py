@@ -4,7 +4,7 @@ from pathlib import Path
 
 from toporank.app.workflow.script import opened
 from toporank.building.built import pack_graphs
-from toporank.inputs.natives import find_natives
+from toporank.finding.natives import find_natives
 
 with opened(snakemake) as job:
     natives = find_natives(Path(job.params.natives)) if job.params.natives else {}

@@ -8,7 +8,7 @@ from toporank.app.workflow.script import opened
 from toporank.building.chunks.plan import read_current
 from toporank.building.label_tables import labels
 from toporank.building.native_labels import read_labelled
-from toporank.inputs.labels import split_by_target, write_labels
+from toporank.finding.labels import split_by_target, write_labels
 
 with opened(snakemake) as job:
     rules = job.params.split

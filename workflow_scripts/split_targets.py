@@ -7,7 +7,7 @@ from pathlib import Path
 from toporank import layout
 from toporank.app.workflow.script import opened
 from toporank.comparing.homology.chain_tables import compared, read_chains, write_splits
-from toporank.inputs.labels import read_split_labels
+from toporank.finding.labels import read_split_labels
 from toporank.learning.assignment import assign, check_leaks, describe_splits
 
 with opened(snakemake) as job:

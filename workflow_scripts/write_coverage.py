@@ -12,7 +12,7 @@ from toporank.building.chunks.plan import read_current
 from toporank.building.coverage import counts, coverage_table, write_coverage
 from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.comparing.homology.chain_tables import read_chains, write_chains
-from toporank.inputs.labels import read_split_labels
+from toporank.finding.labels import read_split_labels
 
 with opened(snakemake) as job:
     plan, fates = read_built(job.dataset)

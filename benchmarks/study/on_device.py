@@ -585,7 +585,7 @@ def pack_all(work: Path, cores: int) -> None:
         write_chains,
         write_splits,
     )
-    from toporank.inputs.labels import SplitRules
+    from toporank.finding.labels import SplitRules
     from toporank.learning.assignment import assign
 
     datasets = sorted(

@@ -22,7 +22,16 @@ GRAPHS = (
     "building/chunks/stages.py",
 )
 """What makes graphs, and the artefacts before them."""
-ROOMS = ("comparing", "programs", "inputs", "building", "learning", "scorer", "ranking")
+ROOMS = (
+    "comparing",
+    "programs",
+    "inputs",
+    "finding",
+    "building",
+    "learning",
+    "scorer",
+    "ranking",
+)
 """From structures and features to scores: each uses those before it."""
 SCORES = (*GRAPHS, *ROOMS, "metrics.py")
 """What makes the scores of a target."""

@@ -20,13 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from structures_text import EXAMPLES
+from structures_text import EXAMPLES, sketch
 from toporank.building.target_chains import sequences
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 
 SECONDS = 10
 FILES = (

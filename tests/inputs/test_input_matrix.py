@@ -20,18 +20,17 @@ from _making import PLAIN, make
 from building import build as build_decoys
 from building import published_graph
 from dssp_agreement import compare, needs_mkdssp
-from structures_text import write
+from structures_text import sketch, write
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.store import Store
 from toporank.building.target_chains import sequences
 from toporank.chains.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.inputs.complexes import BY_FOLDER, group
+from toporank.finding.complexes import BY_FOLDER, group
 from toporank.structures.dssp import builtin_dssp, dssp_version, run_dssp
 from toporank.structures.identity import Decoy, Status, split_suffix
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 
 ROOT = os.geteuid() == 0
 NOBODY = 65534

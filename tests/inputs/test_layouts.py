@@ -9,14 +9,8 @@ import pytest
 from _cases import LAYOUTS, OF_PROGRAMS, Layout
 
 from structures_text import mmcif, pair, pdb, write
-from toporank.inputs.folders import (
-    describe_passed_over,
-    find_decoys,
-    no_decoys,
-    part_to_score,
-    passed_over,
-)
-from toporank.inputs.listing import EARLIER, GIVEN
+from toporank.finding.folders import find_decoys
+from toporank.finding.scan import EARLIER, GIVEN, Scan, describe_passed_over, no_decoys
 from toporank.programs.catalogue import PLAIN, programs_of
 from toporank.structures.identity import INTERMEDIATE, Decoy
 from toporank.structures.read import read_complex
@@ -42,7 +36,7 @@ def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
     folder = laid(tmp_path / "given", layout.files)
     decoys = find_decoys("set", folder)
     assert by_target(decoys) == layout.decoys
-    names = [str(path.relative_to(folder)) for path in passed_over(folder, decoys)]
+    names = [str(path.relative_to(folder)) for path in Scan(folder).passed_over(decoys)]
     assert names == [*layout.passed_over]
     if layout.program == "anything else":
         assert programs_of(decoys) == PLAIN
@@ -75,7 +69,7 @@ def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
         ("linked", "a"),
         ("linked", "deeper_b"),
     ]
-    assert passed_over(folder, decoys) == {}
+    assert Scan(folder).passed_over(decoys) == {}
 
 
 def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
@@ -84,7 +78,7 @@ def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch)
     )
     decoys = find_decoys("set", Path("."))
     assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
-    assert passed_over(Path("."), decoys) == {Path("T/d.pdb.7z"): ""}
+    assert Scan(Path(".")).passed_over(decoys) == {Path("T/d.pdb.7z"): ""}
 
 
 BESIDE = {
@@ -109,7 +103,7 @@ def test_what_a_predictor_was_given_is_named_and_not_read_beside_what_it_wrote(
     folder = laid(tmp_path, ("other/a.pdb", given, *BESIDE[program]))
     decoys = find_decoys("set", folder)
     assert len(decoys) == 2
-    unread = passed_over(folder, decoys)
+    unread = Scan(folder).passed_over(decoys)
     assert unread == {folder / given: GIVEN}
     (line,) = describe_passed_over(folder, unread)
     assert line.startswith(
@@ -128,7 +122,7 @@ def test_a_folder_of_models_may_have_any_name(tmp_path, given, beside):
     folder = laid(tmp_path, (given, *beside))
     decoys = find_decoys("set", folder)
     assert str(folder / given) in {decoy.path for decoy in decoys}
-    assert passed_over(folder, decoys) == {}
+    assert Scan(folder).passed_over(decoys) == {}
 
 
 @pytest.mark.parametrize("program", BESIDE)
@@ -142,7 +136,7 @@ def test_earlier_steps_of_haddock_are_named_and_not_read(tmp_path):
     folder = laid(tmp_path, ("T/a.pdb", "run/2_emref/emref_1.pdb", "run/1_rigidbody/r_1.pdb.gz"))  # fmt: skip
     decoys = find_decoys("set", folder)
     assert [decoy.key for decoy in decoys] == [("2_emref", "emref_1"), ("T", "a")]
-    assert passed_over(folder, decoys) == {folder / "run/1_rigidbody/r_1.pdb.gz": EARLIER.format("HADDOCK")}  # fmt: skip
+    assert Scan(folder).passed_over(decoys) == {folder / "run/1_rigidbody/r_1.pdb.gz": EARLIER.format("HADDOCK")}  # fmt: skip
 
 
 NEW_MODULES = [
@@ -178,7 +172,7 @@ def test_results_of_toporank_are_no_input(tmp_path):
     ]
     (folder / ".toporank").mkdir()
     decoys = find_decoys("set", folder)
-    assert ([decoy.key for decoy in decoys], passed_over(folder, decoys)) == (
+    assert ([decoy.key for decoy in decoys], Scan(folder).passed_over(decoys)) == (
         [("T", "a")],
         {},
     )
@@ -189,13 +183,13 @@ def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, file
     folder = laid(tmp_path, files)
     assert (
         "expected <target>/<decoy>.pdb"
-        in no_decoys("set", folder, passed_over(folder, [])).remedy
+        in no_decoys("set", folder, Scan(folder).passed_over([])).remedy
     )
 
 
 def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
     folder = laid(tmp_path, ("T/deeper/a\tb\x1b.pdb",))
-    assert str(no_decoys("set", folder, passed_over(folder, []))).isprintable()
+    assert str(no_decoys("set", folder, Scan(folder).passed_over([]))).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -228,7 +222,7 @@ def test_models_and_the_files_beside_them_name_the_program(tmp_path, program, fi
 @pytest.mark.parametrize("row", OF_PROGRAMS["parts"], ids=lambda row: row["program"])
 def test_the_part_of_an_output_folder_that_is_scored(tmp_path, row):
     folder = laid(tmp_path / "given", row["files"])
-    assert part_to_score(folder) == folder / row["part"]
+    assert Scan(folder).part_to_score().folder == folder / row["part"]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +286,7 @@ def test_other_files_without_an_ending_are_none(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     (tmp_path / "a.pdb").touch()
     decoys = find_decoys("set", tmp_path)
-    assert ([decoy.name for decoy in decoys], passed_over(tmp_path, decoys)) == (
+    assert ([decoy.name for decoy in decoys], Scan(tmp_path).passed_over(decoys)) == (
         ["a"],
         {},
     )

@@ -10,8 +10,8 @@ from test_layouts import laid
 
 from structures_text import write
 from toporank.errors import ConfigError
-from toporank.inputs.folders import find_decoys
-from toporank.inputs.labels import read_labels
+from toporank.finding.folders import find_decoys
+from toporank.finding.labels import read_labels
 
 
 @pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)

@@ -11,7 +11,7 @@ from building import published_graph
 from conftest import EXAMPLE, FEW_SETTINGS, Study, make_study
 from toporank.files.packfile import Pack
 from toporank.files.spreadsheets import read_rows
-from toporank.inputs.labels import read_split_labels
+from toporank.finding.labels import read_split_labels
 
 pytestmark = pytest.mark.slow
 

@@ -42,9 +42,9 @@ from toporank.features.interface import Meeting
 from toporank.features.registry import FeatureChoice, node_columns, resolve_recorded
 from toporank.files.atomic import check_writable, write_text_if_changed
 from toporank.files.graph_file import Graph
+from toporank.finding.complexes import BY_SEQUENCE
+from toporank.finding.scan import is_model
 from toporank.garbage import not_searched
-from toporank.inputs.complexes import BY_SEQUENCE
-from toporank.inputs.listing import is_model
 from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
 from toporank.structures.complex import Complex

@@ -23,12 +23,11 @@ from toporank.chains.partners import (
 )
 from toporank.errors import ConfigError, printable
 from toporank.files.archives import UNKNOWN, archive_name, unpacked
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped
-from toporank.inputs.discovery import sketches
-from toporank.inputs.folders import part_to_score
-from toporank.inputs.listing import is_model
-from toporank.inputs.natives import find_natives
-from toporank.inputs.unpacked_jobs import Gathered, gathered
+from toporank.finding.complexes import BY_SEQUENCE, Grouped
+from toporank.finding.gather import Gathered, gathered
+from toporank.finding.look import sketches
+from toporank.finding.natives import find_natives
+from toporank.finding.scan import Scan, is_model
 from toporank.structures.identity import split_suffix
 
 if TYPE_CHECKING:
@@ -61,7 +60,9 @@ def name_of(source: Path) -> str:
 
 
 def folder_to_score(source: Path, inputs: Callable[[], Path]) -> Gathered:
-    """Return the folder with the decoys of a folder, archive or file, and notes on archives in it.
+    """Return what is in the folder with the decoys of a folder, archive or file.
+
+    There are notes on archives in it.
 
     Parameters
     ----------
@@ -79,16 +80,16 @@ def folder_to_score(source: Path, inputs: Callable[[], Path]) -> Gathered:
         what = "there is no such folder or file"
         raise ConfigError(what, where=source, remedy="is it spelled right?")
     if source.is_dir():
-        folder, notes = gathered(source.resolve(), lambda: inputs() / name_of(source))
+        scan, notes = gathered(source.resolve(), lambda: inputs() / name_of(source))
         try:
-            return Gathered(part_to_score(folder), notes)
+            return Gathered(scan.part_to_score(), notes)
         except ConfigError as error:
             what = "; ".join([error.what, *notes])
             raise ConfigError(what, where=error.where, remedy=error.remedy) from error
     if archive_name(source):
-        return Gathered(part_to_score(unpacked(source, inputs())), [])
+        return Gathered(Scan(unpacked(source, inputs())).part_to_score(), [])
     if is_model(source):
-        return Gathered(_linked(source, inputs()), [])
+        return Gathered(Scan(_linked(source, inputs())), [])
     remedy = "give the folder it lies in"
     if source.suffix.lower() in UNKNOWN:
         remedy = "unpack it and give the folder"
@@ -145,13 +146,13 @@ class Request:
     Attributes
     ----------
     source : what the user named
-    folder : where its models lie, which for a single file and for archives is elsewhere
+    scan : the folder where its models lie, which for a single file and for archives is elsewhere
     settings : keys of the configuration that are not as by default
     notes : sentences about archives in the folder
     """
 
     source: Path
-    folder: Path
+    scan: Scan
     settings: dict[str, Any]
     notes: list[str]
 
@@ -176,14 +177,14 @@ class Request:
         ------
         ConfigError : there are no models
         """
-        folder, notes = folder_to_score(source, inputs)
-        settings = {"score_decoys": str(folder), "score_name": name_of(source)}
+        scan, notes = folder_to_score(source, inputs)
+        settings = {"score_decoys": str(scan.folder), "score_name": name_of(source)}
         settings |= partners_setting(partners)
         for name, value in options.items():
             if value != DEFAULTS[name]:
                 is_path = isinstance(value, Path)
                 settings[name] = str(value.resolve()) if is_path else value
-        return cls(source, folder, settings, notes)
+        return cls(source, scan, settings, notes)
 
     @functools.cached_property
     def config(self) -> Config:
@@ -198,7 +199,7 @@ class Request:
 
         return find_models(
             self.config,
-            self.folder,
+            self.scan,
             store,
             self.notes,
             workers=workers,

@@ -24,9 +24,9 @@ from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
 from toporank.chains.resolve import called_otherwise
-from toporank.inputs.complexes import BY_SEQUENCE, Grouped
-from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import describe_passed_over, no_decoys
+from toporank.finding.complexes import BY_SEQUENCE, Grouped
+from toporank.finding.discovery import decoys_of
+from toporank.finding.scan import Scan, describe_passed_over, no_decoys
 from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
@@ -63,7 +63,7 @@ class ScoringInput:
 
 def find_models(
     config: Config,
-    folder: Path,
+    scan: Scan,
     store: Path,
     of_archives: Iterable[str] = (),
     *,
@@ -75,7 +75,7 @@ def find_models(
     Parameters
     ----------
     config : settings of the command; it has one data set
-    folder : where the models lie
+    scan : of the folder where the models lie
     store : the reuse store, which knows files that were looked into before
     of_archives : sentences about archives that lie in the folder
     scores_here : whether this process scores them: then the store keeps the atoms of new files,
@@ -91,10 +91,11 @@ def find_models(
     ConfigError : the folder cannot be listed or has no models, or partners contradict each other
     """
     (dataset,) = config.datasets
+    folder = scan.folder
     for_all, of_targets = configured_partners(config, dataset, folder, repository())
     keep = functools.partial(keep_file, store=store) if scores_here else None
     by = config.grouped_by(dataset)
-    grouped = decoys_of(dataset.name, folder, by, store, of_targets, keep, workers)
+    grouped = decoys_of(dataset.name, scan, by, store, of_targets, keep, workers)
     if not grouped.decoys:
         raise no_decoys(dataset.name, folder, grouped.passed_over)
     renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)

@@ -20,7 +20,7 @@ from toporank.comparing.copies import copies_of
 from toporank.errors import ConfigError, RecordError
 from toporank.features.interface import Meeting
 from toporank.files.spreadsheets import read_rows, write_rows
-from toporank.inputs.labels import SPLITS, Label
+from toporank.finding.labels import SPLITS, Label
 from toporank.settings import Section
 from toporank.structures.identity import DecoyKey, Status
 

@@ -35,7 +35,7 @@ from toporank.building.coverage import (
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
-from toporank.inputs.labels import Label
+from toporank.finding.labels import Label
 from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
 
 

@@ -19,8 +19,8 @@ from toporank.comparing.homology.chain_tables import UNKNOWN, ChainRow
 from toporank.errors import ConfigError, printable
 from toporank.features.registry import DEFAULT_MODULES
 from toporank.files.graph_file import Graph
-from toporank.inputs.graph_files import GraphFile
-from toporank.inputs.labels import Label, mismatch, of_decoys
+from toporank.finding.graph_files import GraphFile
+from toporank.finding.labels import Label, mismatch, of_decoys
 from toporank.structures.identity import Decoy, Status
 
 NO_TARGET = (

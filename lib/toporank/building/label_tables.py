@@ -12,7 +12,7 @@ from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
 from toporank.building.planning import recognised
 from toporank.comparing.native.dockq import capri_class
 from toporank.files.spreadsheets import read_rows, write_rows
-from toporank.inputs.labels import Label
+from toporank.finding.labels import Label
 from toporank.structures.molecules import about_molecules
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")

@@ -36,7 +36,7 @@ from toporank.errors import (
     StructureError,
 )
 from toporank.files.atomic import write_text
-from toporank.inputs.natives import natives_of
+from toporank.finding.natives import natives_of
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.molecules import about_molecules
@@ -224,7 +224,7 @@ class _NativeFile:
 class Labelling:
     """What the natives of targets say of decoys, taken from the store or computed.
 
-    natives : as `inputs.natives.find_natives` finds them.
+    natives : as `finding.natives.find_natives` finds them.
     """
 
     def __init__(self, natives: Mapping[str, Path], store: Store):

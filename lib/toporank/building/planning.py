@@ -12,8 +12,8 @@ from toporank.chains.partners import EACH_CHAIN
 from toporank.chains.resolve import LABEL, Given, Natives, given_for, resolve
 from toporank.errors import printable
 from toporank.files.state import known_state
-from toporank.inputs.complexes import Grouped
-from toporank.inputs.labels import Label, check_unambiguous, of_decoys
+from toporank.finding.complexes import Grouped
+from toporank.finding.labels import Label, check_unambiguous, of_decoys
 from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:

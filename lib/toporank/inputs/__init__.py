@@ -1,4 +1,1 @@
-"""What a user brings.
-
-That is decoys and their targets, labels, natives, and what predictors say (`confidence`).
-"""
+"""What predictors say of their models (`confidence`)."""

@@ -23,7 +23,7 @@ from toporank.comparing.homology.clusters import (
     references,
 )
 from toporank.errors import ConfigError
-from toporank.inputs.labels import SPLITS, SplitRules
+from toporank.finding.labels import SPLITS, SplitRules
 
 MOST_NAMED = 10
 """Pairs of targets that a message names at most."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from toporank.comparing.homology.chain_tables import TargetSplit
 from toporank.files.packfile import PackedGraphs
-from toporank.inputs.labels import Label
+from toporank.finding.labels import Label
 from toporank.learning.inference import open_network, predict_all
 from toporank.learning.out_of_fold import Prediction
 from toporank.learning.run import CHECKPOINT_OF

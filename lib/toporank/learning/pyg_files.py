@@ -29,7 +29,7 @@ from toporank.files.graph_file import Graph, read_graph
 from toporank.files.packfile import BETWEEN
 from toporank.files.printable_names import table_name
 from toporank.files.spreadsheets import table_text
-from toporank.inputs.graph_files import EXPECTED, SUFFIX, GraphFile
+from toporank.finding.graph_files import EXPECTED, SUFFIX, GraphFile
 from toporank.layout import STAGES
 from toporank.structures.identity import split_suffix
 

@@ -21,7 +21,7 @@ import toporank
 from toporank.errors import TopoRankError
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
-from toporank.inputs.graph_files import SUFFIX
+from toporank.finding.graph_files import SUFFIX
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored

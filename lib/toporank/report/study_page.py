@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from toporank import layout
 from toporank.errors import ConfigError, RecordError
-from toporank.inputs.labels import read_split_labels
+from toporank.finding.labels import read_split_labels
 from toporank.learning.out_of_fold import read_metrics
 from toporank.learning.selection import (
     GPU_MEMORY,

@@ -25,9 +25,9 @@ from toporank.comparing.homology.chain_tables import (
 )
 from toporank.comparing.votes import similarities
 from toporank.files.packfile import PackedGraphs
+from toporank.finding.labels import read_split_labels
+from toporank.finding.natives import find_natives
 from toporank.inputs.confidence.table import Confidence, read_confidence
-from toporank.inputs.labels import read_split_labels
-from toporank.inputs.natives import find_natives
 from toporank.learning.folds import out_of_fold
 from toporank.learning.inference import open_network, predict_all
 from toporank.learning.selection import CHECKPOINT_OF

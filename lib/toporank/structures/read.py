@@ -15,37 +15,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gemmi
-import numpy as np
 
-from toporank.chains.chain import ChainSequences, ResidueId, chains_by_name
-from toporank.chains.immune import Pair, may_pair, pairs_of
 from toporank.errors import StructureError
 from toporank.files.state import state_of
 from toporank.structures.chains import residues_of
-from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.complex import Complex
 from toporank.structures.density import check_density
-from toporank.structures.experiment import of_mmcif, of_pdb
+from toporank.structures.experiment import Experiment, of_mmcif, of_pdb
 from toporank.structures.identity import structure_format
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.model_residue import ModelResidue
-from toporank.structures.model_shape import shape_of
-from toporank.structures.molecules import about_molecules
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
-from toporank.structures.residue_names import is_modified, with_short_names
-from toporank.structures.sketch import Modified, Sketch
+from toporank.structures.residue_names import with_short_names
 from toporank.structures.text import parsing, read_content, read_text
 
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns.
 """
-A_FEW = 5
-"""Residues between two CA atoms whose distance tells the shape of a chain."""
-BENT = 0.1
-"""Å, change of these distances on average; rounding alone changes them by less."""
-FEWEST_B_FACTORS = 5
-"""Different values by which the B factors of a chain are recognised in another model."""
 
 
 def read_complex(
@@ -212,6 +200,11 @@ class StructureFile:
         structure = self._parse(0).structure if self.block is None else self._structure
         return structure.cell.is_crystal() and structure.cell.volume > 1
 
+    @functools.cached_property
+    def experiment(self) -> Experiment:
+        """How the structure was measured, where the file says that it was."""
+        return of_pdb(self.text) if self.block is None else of_mmcif(self.block)
+
     def parsed(self, model: int | None = None) -> ParsedModel:
         """One of its models before it becomes a complex; None takes the first.
 
@@ -219,64 +212,6 @@ class StructureFile:
         """
         with self._naming_file():
             return self._parse(model or 0)
-
-    def sketch(self) -> Sketch:
-        """Look at the chains of all models.
-
-        Raises StructureError when the first cannot be parsed.
-        """
-        with self._naming_file():
-            first = self._parse(0)
-            chains, pairs = _chains_and_pairs(first)
-            chains_of, pairs_of_models = [chains], [pairs]
-            modified_of = [_modified(first)]
-            n_models = len(self.model_numbers)
-            shapes = [self._shape(None if n_models < 2 else 0)] if n_models else []
-            bends = [_distances(first)] if n_models > 1 else []
-            b_factors = [_b_factors_of_chains(first)]
-            for position in range(1, len(self.model_numbers)):
-                chains_of_model, pairs_of_model, modified, shape = (), (), (), ""
-                of_chains: tuple[str, ...] = ()
-                # Reading a model that cannot be parsed fails later, with the reason.
-                with contextlib.suppress(StructureError):
-                    model = self._parse(position)
-                    chains_of_model, pairs_of_model = _chains_and_pairs(model)
-                    modified = _modified(model)
-                    shape = self._shape(position)
-                    if position in (1, len(self.model_numbers) - 1):
-                        bends.append(_distances(model))
-                    of_chains = _b_factors_of_chains(model)
-                chains_of.append(chains_of_model)
-                pairs_of_models.append(pairs_of_model)
-                modified_of.append(modified)
-                shapes.append(shape)
-                b_factors.append(of_chains)
-            if chains_of.count(chains) == len(chains_of):
-                chains_of, pairs_of_models = [chains], [pairs]
-                modified_of = modified_of[:1]
-            experiment = (
-                of_pdb(self.text) if self.block is None else of_mmcif(self.block)
-            )
-            return Sketch(
-                models=self.model_numbers,
-                chains=chains,
-                further=tuple(chains_of[1:]),
-                shapes=tuple(shapes),
-                notes=tuple(about_molecules(first.notes)),
-                pairs=tuple(pairs_of_models) if any(pairs_of_models) else (),
-                modified=tuple(modified_of) if any(modified_of) else (),
-                experiment=experiment.method,
-                entry=experiment.entry,
-                bends=_bends(bends),
-                b_factors=tuple(b_factors) if any(b_factors) else (),
-            )
-
-    def _shape(self, model: int | None) -> str:
-        """The shape of a model; empty where it cannot be used."""
-        try:
-            return shape_of(self.complex(model))
-        except StructureError:
-            return ""
 
     def _parse(self, position: int) -> ParsedModel:
         if position not in self._last:
@@ -349,69 +284,3 @@ def _pdb_lines(text: str) -> PdbText:
     # gemmi counts columns in bytes
     lines = PdbText(text.encode("ascii", errors="replace"))
     return join_parts(with_short_names(lines))
-
-
-def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, ...]]:
-    """The protein chains of a model, and those that belong together by nature."""
-    protein = [residue for residue in model.residues if residue.parent]
-    letters = [STANDARD.get(residue.parent, "X") for residue in protein]
-    sequences: dict[str, str] = {}
-    for residue, letter in zip(protein, letters, strict=True):
-        sequences[residue.chain] = sequences.get(residue.chain, "") + letter
-    pairs: list[Pair] = []
-    # few may, and places take as long as all the rest
-    if may_pair([*sequences.values()]):
-        residues = [ResidueId(each.chain, each.number or 0) for each in protein]
-        ca = np.array([residue.ca_place() for residue in protein])
-        pairs = pairs_of(chains_by_name(residues, letters, ca))
-    return tuple(sequences.items()), tuple(pairs)
-
-
-def _modified(model: ParsedModel) -> tuple[Modified, ...]:
-    """The residues of a model that are no amino acids of the genetic code, but modified ones."""
-    found = []
-    lengths: Counter[str] = Counter()
-    for residue in model.residues:
-        if residue.parent:
-            if is_modified(residue.name):
-                found.append((residue.chain, lengths[residue.chain], residue.name))
-            lengths[residue.chain] += 1
-    return tuple(found)
-
-
-def _distances(model: ParsedModel) -> np.ndarray:
-    """Å between each CA atom of a model and one a few residues on in its chain; nan without one."""
-    protein = [residue for residue in model.residues if residue.parent]
-    ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
-    chain = np.array([residue.chain for residue in protein])
-    apart = np.linalg.norm(ca[A_FEW:] - ca[:-A_FEW], axis=1)
-    return np.where(chain[A_FEW:] == chain[:-A_FEW], apart, np.nan)
-
-
-def _bends(distances: list[np.ndarray]) -> bool:
-    """Whether chains have other shapes in other models; those of docked poses keep theirs."""
-    for other in distances[1:]:
-        if len(other) == len(distances[0]):
-            change = np.abs(other - distances[0])
-            change = change[np.isfinite(change)]
-            if len(change) and change.mean() > BENT:
-                return True
-    return False
-
-
-def _b_factors_of_chains(model: ParsedModel) -> tuple[str, ...]:
-    """A digest of the B factors of the CA atoms of each protein chain, in order of digests.
-
-    Chains of few or like values have none.
-    """
-    values: dict[str, list[float]] = {}
-    for residue in model.residues:
-        ca = residue.atom("CA") if residue.parent else None
-        if ca:
-            values.setdefault(residue.chain, []).append(round(ca.b_iso, 2))
-    digests = []
-    for of_chain in values.values():
-        if len(set(of_chain)) >= FEWEST_B_FACTORS:
-            text = repr(of_chain).encode()
-            digests.append(hashlib.blake2b(text, digest_size=12).hexdigest())
-    return tuple(sorted(digests))

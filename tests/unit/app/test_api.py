@@ -36,7 +36,7 @@ from toporank.errors import CheckpointError, ConfigError, NativeError, Structure
 from toporank.features.registry import node_columns, resolve_recorded
 from toporank.features.residue_tables import matrix, read_residues
 from toporank.files.spreadsheets import read_rows
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.structures.stored import from_bytes
 
 DECOYS = REPOSITORY / "resources/example/decoys"

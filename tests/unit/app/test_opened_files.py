@@ -25,10 +25,10 @@ def note(event, args):
 
 sys.addaudithook(note)  # processes that are forked have it, too
 import toporank
-from toporank.inputs import discovery
+from toporank.finding import look
 from toporank.scorer.scorer import Scorer
 
-discovery.FILES_PER_WORKER = 1  # as in a large folder, several processes look into the files
+look.FILES_PER_WORKER = 1  # as in a large folder, several processes look into the files
 opened = Scorer.open
 Scorer.open = lambda path: os.write(log, b"scorer\\n") and opened(path)
 for _ in range(2):

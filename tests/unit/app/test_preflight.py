@@ -22,8 +22,8 @@ from toporank.building.label_tables import write_tables
 from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.registry import DEFAULT_MODULES, records, resolve
-from toporank.inputs import discovery
-from toporank.inputs.labels import read_split_labels
+from toporank.finding import look
+from toporank.finding.labels import read_split_labels
 from toporank.structures.dssp import dssp_version
 from toporank.structures.identity import Status
 
@@ -172,7 +172,7 @@ def test_looking_writes_the_list_alone_and_a_run_keeps_what_was_seen(monkeypatch
     assert check(GOOD).problems == []
     new = {*Path().rglob("*")} - before
     assert {str(path) for path in new if path.is_file()} == {"results/good/gap.tsv"}
-    monkeypatch.setattr(discovery, "_look", None)  # each file was looked into
+    monkeypatch.setattr(look, "look", None)  # each file was looked into
     result = check(GOOD)
     result.write_plans()
     assert read_chunk("good", chunk_of(result)) == [*result.of("good").plan.values()]
@@ -230,7 +230,7 @@ BAD = {**GOOD, "name": "bad"}
         ({"decoys": "nowhere"}, "dataset bad: there is no "),
         (
             {"decoys": "labels.csv"},
-            "dataset bad, labels.csv: the decoy folder cannot be listed",
+            "dataset bad, labels.csv: the folder cannot be listed",
         ),
         (
             {"decoys": "empty"},

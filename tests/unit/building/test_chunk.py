@@ -30,7 +30,7 @@ from toporank.errors import (
     StructureError,
 )
 from toporank.features.registry import DEFAULT_MODULES, choose, resolve
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.layout import LEDGER, STAGES
 from toporank.structures.dssp import DsspMissingError
 from toporank.structures.identity import Decoy, Status

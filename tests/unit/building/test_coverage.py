@@ -24,7 +24,7 @@ from toporank.building.coverage import (
     write_coverage,
 )
 from toporank.errors import ConfigError, RecordError
-from toporank.inputs.labels import Label
+from toporank.finding.labels import Label
 from toporank.structures.identity import Status
 
 ODD_NAMES = [

@@ -30,8 +30,8 @@ from toporank.building.gap import (
     write_gap,
 )
 from toporank.errors import RecordError
-from toporank.inputs.folders import find_decoys
-from toporank.inputs.labels import Label
+from toporank.finding.folders import find_decoys
+from toporank.finding.labels import Label
 from toporank.structures.identity import Decoy, Status
 
 RECIPES = {stage: ["c0de", f"{stage}-parameters"] for stage in layout.STAGES}

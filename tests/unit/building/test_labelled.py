@@ -32,9 +32,9 @@ from toporank.comparing.contacts import residue_contacts
 from toporank.comparing.votes import pair_named
 from toporank.files.atomic import sha256
 from toporank.files.spreadsheets import read_rows
-from toporank.inputs.folders import find_decoys
-from toporank.inputs.labels import Label
-from toporank.inputs.natives import find_natives
+from toporank.finding.folders import find_decoys
+from toporank.finding.labels import Label
+from toporank.finding.natives import find_natives
 from toporank.structures.read import read_complex
 
 DOCKQ_OF_MID2 = 0.5584

@@ -23,6 +23,7 @@ from _chains import (
 )
 
 from complexes import ANTIBODY, away, read_atoms, write_pdb
+from structures_text import sketch
 from toporank.chains.body_names import sentence_of_pairs
 from toporank.chains.chain import Chain, ResidueId, chains_by_name
 from toporank.chains.complex_kinds import kind_of_complex
@@ -38,7 +39,6 @@ from toporank.chains.immune import (
     pairs_of,
 )
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 
 SINGLE_CHAIN = f"{HEAVY}GGGGSGGGGSGGGGS{LIGHT}"
 FACING, TOUCHING, APART = 11.0, 7.0, 60.0

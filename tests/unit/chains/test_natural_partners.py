@@ -25,8 +25,8 @@ from toporank.building.coverage import coverage_table, read_coverage, write_cove
 from toporank.building.planning import bodies_alone, plan_of, recognised
 from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import domains_of
-from toporank.inputs.complexes import BY_SEQUENCE
-from toporank.inputs.discovery import decoys_of
+from toporank.finding.complexes import BY_SEQUENCE
+from toporank.finding.discovery import decoys_of
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import target_notes

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from building import build, published_graph
-from structures_text import EXAMPLES
+from structures_text import EXAMPLES, sketch
 from toporank.building.chunks.chunk import artefact, interface_graphs
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -25,10 +25,9 @@ from toporank.chains.resolve import FOR_ALL, LABEL, TABLE, Given, given_for
 from toporank.errors import ConfigError
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.files.graph_file import Graph
-from toporank.inputs.complexes import BY_FOLDER, group
+from toporank.finding.complexes import BY_FOLDER, group
 from toporank.learning.pyg_files import as_file
 from toporank.structures.identity import Decoy, Status
-from toporank.structures.sketch import sketch
 
 CHOICES = resolve({stage: {} for stage in DEFAULT_MODULES})
 

@@ -22,7 +22,7 @@ from toporank.chains.resolve import (
     ways,
     ways_by_nature,
 )
-from toporank.inputs.complexes import Grouped
+from toporank.finding.complexes import Grouped
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFTFSSYAMSWVRQAPGKGLEWVS"
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQSISSYLNWYQQKPGKAPKLLIY"

@@ -46,7 +46,7 @@ from toporank.comparing.decoys import (
 from toporank.comparing.superposition import interface_rmsd
 from toporank.errors import StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex

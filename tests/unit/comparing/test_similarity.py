@@ -32,7 +32,7 @@ from toporank.comparing.homology.remembered import (
     remember,
 )
 from toporank.errors import ConfigError
-from toporank.inputs.labels import Label, split_by_target
+from toporank.finding.labels import Label, split_by_target
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 

@@ -26,7 +26,7 @@ from toporank.building.chunks.store import Store
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
 from toporank.files.graph_file import Graph, graph_bytes, read_graph
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.layout import PLAN, SUFFIX
 from toporank.learning.pyg_files import as_file, read_pt
 

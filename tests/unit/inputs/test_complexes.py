@@ -17,15 +17,15 @@ from structures_text import shape_named
 from toporank.chains.kinds import exchanges, same_kind, same_protein
 from toporank.chains.resolve import Given, called_otherwise, in_names_of_each
 from toporank.files.printable_names import name_problem
-from toporank.inputs.complexes import (
+from toporank.finding.complexes import (
     BY_FOLDER,
     BY_SEQUENCE,
     Grouped,
     group,
 )
-from toporank.inputs.decoy_names import copies_among
+from toporank.finding.decoy_names import copies_among
+from toporank.finding.sketch import Sketch
 from toporank.structures.identity import Decoy, split_suffix
-from toporank.structures.sketch import Sketch
 
 A, B, C, D = (
     chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130))

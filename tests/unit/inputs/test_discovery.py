@@ -12,8 +12,9 @@ from structures_text import pair, pdb
 from toporank import workers as worker_processes
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.planning import plan_of
-from toporank.inputs import discovery
-from toporank.inputs.discovery import decoys_of, sketches
+from toporank.finding import look
+from toporank.finding.discovery import decoys_of
+from toporank.finding.look import sketches
 from toporank.workers import forked
 
 TEXT = pdb(pair())
@@ -22,11 +23,11 @@ TEXT = pdb(pair())
 @pytest.fixture
 def looked_at(monkeypatch) -> list[str]:
     """The files that were looked into."""
-    names, look = [], discovery._look
+    names, look_into = [], look.look
     monkeypatch.setattr(
-        discovery,
-        "_look",
-        lambda path, keep: names.append(Path(path).name) or look(path, keep),
+        look,
+        "look",
+        lambda path, keep: names.append(Path(path).name) or look_into(path, keep),
     )
     return names
 
@@ -56,7 +57,7 @@ def test_many_files_are_looked_into_by_as_many_processes_as_are_allowed(
     for name in "ab":
         (models / f"{name}.pdb").write_text(TEXT)
     (models / "a_recycle_1.pdb").write_text(TEXT)
-    monkeypatch.setattr(discovery, "FILES_PER_WORKER", 1)
+    monkeypatch.setattr(look, "FILES_PER_WORKER", 1)
     pools = []
     start = lambda n, *rest: pools.append(n) or forked(n, *rest)  # noqa: E731
     monkeypatch.setattr(worker_processes, "forked", start)

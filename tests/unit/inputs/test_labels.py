@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from toporank.errors import ConfigError
-from toporank.inputs import natives
-from toporank.inputs.folders import find_decoys
-from toporank.inputs.labels import (
+from toporank.finding import natives
+from toporank.finding.folders import find_decoys
+from toporank.finding.labels import (
     Label,
     check_unambiguous,
     label_problems,
@@ -176,7 +176,7 @@ def test_a_name_that_cannot_be_printed_is_that_of_the_file_of_this_name(read, tm
 
 def test_pandas_is_not_imported():
     code = (
-        "import sys, toporank.inputs.labels, toporank.inputs.folders; sys.exit('pandas' in "
+        "import sys, toporank.finding.labels, toporank.finding.folders; sys.exit('pandas' in "
         "sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

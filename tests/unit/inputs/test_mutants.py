@@ -11,8 +11,8 @@ from _chains import chain
 
 from given_models import look_at
 from structures_text import alanine, changed, pdb, write
-from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
-from toporank.inputs.discovery import decoys_of
+from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
+from toporank.finding.discovery import decoys_of
 from toporank.structures.chains import ONE_TO_THREE
 
 A, B, C, D = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toporank.errors import ConfigError
-from toporank.inputs.natives import (
+from toporank.finding.natives import (
     find_natives,
     natives_of,
     unbound_files,

@@ -14,8 +14,8 @@ import pytest
 from given_models import look_at
 from structures_text import Atom, alanine, mmcif, pair, pdb, shifted
 from toporank.errors import ConfigError
-from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
-from toporank.inputs.discovery import decoys_of
+from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
+from toporank.finding.discovery import decoys_of
 from toporank.structures.identity import INTERMEDIATE
 
 EXPDTA = "EXPDTA    X-RAY DIFFRACTION\n"

@@ -13,9 +13,10 @@ from given_models import look_at
 from structures_text import pair, pdb, shifted
 from toporank.app.request import STORE, folder_to_score
 from toporank.errors import ConfigError
-from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
-from toporank.inputs.discovery import decoys_of
-from toporank.inputs.folders import find_decoys, passed_over
+from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE
+from toporank.finding.discovery import decoys_of
+from toporank.finding.folders import find_decoys
+from toporank.finding.scan import Scan
 
 TAG = "unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000"
 RESIDUES = ("ALA", "GLY", "SER", "THR", "VAL", "LEU")
@@ -65,7 +66,7 @@ def packed(name: str, files: dict[str, object]) -> bytes:
 
 def targets(given: Path, out: Path, by: str = BY_SEQUENCE) -> dict[str, list[str]]:
     """Target → its decoys, as `score` finds them."""
-    folder = folder_to_score(given, lambda: out / "input").folder
+    folder = folder_to_score(given, lambda: out / "input").scan.folder
     found: dict[str, list[str]] = {}
     for decoy in decoys_of("d", folder, by, out / STORE).decoys:
         found.setdefault(decoy.target, []).append(decoy.name)
@@ -296,7 +297,7 @@ def test_where_nothing_is_unpacked_archives_are_named(tmp_path):
             "d.rar": "x",
         },
     )
-    assert [*passed_over(given, find_decoys("d", given))] == [
+    assert [*Scan(given).passed_over(find_decoys("d", given))] == [
         given / "b.zip",
         given / "d.rar",
     ]

@@ -11,7 +11,7 @@ from _synthetic import predict, small_run, training_pack
 
 from toporank.comparing.homology.chain_tables import TargetSplit, write_splits
 from toporank.errors import ConfigError, RecordError
-from toporank.inputs.labels import Label
+from toporank.finding.labels import Label
 from toporank.learning.checkpoint import read_description
 from toporank.learning.data import GraphStore
 from toporank.learning.folds import out_of_fold

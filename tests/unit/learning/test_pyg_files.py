@@ -17,8 +17,8 @@ from toporank.building.imported import ImportedGraphs, import_graphs
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, ConfigError, GraphError
 from toporank.files.packfile import PackedGraphs
-from toporank.inputs.graph_files import find_graph_files
-from toporank.inputs.labels import Label
+from toporank.finding.graph_files import find_graph_files
+from toporank.finding.labels import Label
 from toporank.learning.checkpoint import read_description
 from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 from toporank.learning.train import TrainingGraphs, train_run

@@ -19,7 +19,7 @@ from toporank.comparing.homology.chain_tables import (
     write_splits,
 )
 from toporank.errors import ConfigError, RecordError
-from toporank.inputs.labels import SPLITS, Label
+from toporank.finding.labels import SPLITS, Label
 from toporank.learning.assignment import (
     MOST_NAMED,
     SplitRules,

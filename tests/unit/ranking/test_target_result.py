@@ -17,6 +17,7 @@ from conftest import REPOSITORY
 from structures_text import pdb_with
 from toporank.app import score_folder
 from toporank.app.request import Request
+from toporank.finding.scan import Scan
 from toporank.ranking.score import TargetScorer
 from toporank.ranking.score_targets import score_targets
 from toporank.ranking.target_result import TargetCache, TargetResult
@@ -189,15 +190,15 @@ def test_a_file_that_was_changed_while_it_was_scored_is_looked_at_again(
     store = tmp_path / "store"
     store.mkdir()
     config = Request.of(models, lambda: tmp_path / "input").config
-    score_folder.find_models(config, models, store, scores_here=False)
-    found = score_folder.find_models(config, models, store)
+    score_folder.find_models(config, Scan(models), store, scores_here=False)
+    found = score_folder.find_models(config, Scan(models), store)
     changed, other = sorted((models / "1PPE").glob("*.pdb.gz"))[:2]
     content = changed.read_bytes()
     shutil.copy(other, changed)
     results = score_folder.score_folder(config, found, store)
     assert (results.facts["status"] == "unreadable").sum() == 1
     changed.write_bytes(content)
-    found = score_folder.find_models(config, models, store)
+    found = score_folder.find_models(config, Scan(models), store)
     results = score_folder.score_folder(config, found, store)
     assert (results.facts["status"] == "ok").all()
     assert asked.targets[1] == {"1PPE"}

@@ -12,7 +12,7 @@ import pytest
 
 from described_checkpoint import METRICS
 from toporank import layout
-from toporank.inputs.labels import Label, write_labels
+from toporank.finding.labels import Label, write_labels
 from toporank.learning.out_of_fold import GroupMetric, write_metrics
 from toporank.learning.selection import leaderboard
 from toporank.metrics import summarise

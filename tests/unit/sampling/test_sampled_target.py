@@ -18,7 +18,7 @@ from toporank.app.workflow.progress import line
 from toporank.comparing.native.label import Native, label
 from toporank.errors import DockingError, NativeError
 from toporank.files.atomic import write_text
-from toporank.inputs.labels import read_labels
+from toporank.finding.labels import read_labels
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex

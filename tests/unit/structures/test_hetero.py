@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from structures_text import Atom, alanine, changed, mmcif, pair, pdb, write
+from structures_text import Atom, alanine, changed, mmcif, pair, pdb, sketch, write
 from toporank.errors import StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 
 BOTH = pytest.mark.parametrize(
     ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]

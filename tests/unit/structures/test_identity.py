@@ -14,7 +14,7 @@ from toporank.chains.chain import ResidueId
 from toporank.errors import ConfigError, StructureError
 from toporank.files import atomic
 from toporank.files.printable_names import LONGEST_NAME
-from toporank.inputs.folders import find_decoys
+from toporank.finding.folders import find_decoys
 from toporank.structures.identity import split_suffix, structure_format
 from toporank.structures.read import read_complex
 

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from structures_text import EXAMPLES, Atom, pdb, write
+from structures_text import EXAMPLES, Atom, pdb, sketch, write
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import StructureError
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 
 BACKBONE = ("N", "CA", "C", "O")
 Change = Callable[[Atom], Atom]

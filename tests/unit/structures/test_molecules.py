@@ -11,14 +11,13 @@ import gemmi
 import pytest
 
 from complexes import ANTIBODY, read_atoms
-from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, write
+from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, sketch, write
 from toporank.building.target_chains import sequences
 from toporank.chains.immune import natural_bodies
 from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
 from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 from toporank.structures.stored import from_bytes, to_bytes
 
 EXAMPLE = EXAMPLES / "1EMV" / "near1.pdb.gz"

@@ -9,12 +9,11 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from structures_text import Atom, alanine, changed, mmcif, pdb, write
+from structures_text import Atom, alanine, changed, mmcif, pdb, sketch, write
 from toporank.errors import StructureError
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.read import read_complex
 from toporank.structures.residue_names import with_short_names
-from toporank.structures.sketch import sketch
 
 
 def chain(

@@ -15,6 +15,7 @@ from structures_text import (
     pair,
     pdb,
     shifted,
+    sketch,
     write,
 )
 from toporank.building.target_chains import sequences
@@ -24,7 +25,6 @@ from toporank.inputs.confidence.bfactors import b_factors
 from toporank.structures import read
 from toporank.structures.model_shape import shape_of
 from toporank.structures.read import read_complex
-from toporank.structures.sketch import sketch
 
 BOTH = pytest.mark.parametrize(
     ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]

@@ -33,7 +33,7 @@ from toporank.app.workflow import runs
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.printable_names import free_name
-from toporank.inputs.complexes import BY_FOLDER, BY_SEQUENCE
+from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE
 from toporank.inputs.confidence.table import ALWAYS, NEVER
 from toporank.workers import n_cores
 

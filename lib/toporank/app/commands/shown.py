@@ -13,9 +13,9 @@ import pandas as pd
 from toporank import layout
 from toporank.app.commands.terminal import Terminal
 from toporank.errors import TopoRankError, printable
-from toporank.inputs.complexes import Grouped
+from toporank.finding.complexes import Grouped
+from toporank.finding.scan import is_model
 from toporank.inputs.confidence.beside import UNREAD
-from toporank.inputs.listing import is_model
 from toporank.programs.catalogue import programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN
@@ -313,7 +313,7 @@ def described(request: Request, models: ScoringInput, terminal: Terminal) -> lis
 
     terminal : where the lines are shown.
     """
-    source, folder = request.source, request.folder
+    source, folder = request.source, request.scan.folder
     if (source.is_dir() or is_model(source)) and not folder.is_relative_to(
         source.resolve()
     ):

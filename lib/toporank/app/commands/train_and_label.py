@@ -41,7 +41,7 @@ from toporank.building.planning import recognised
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
-from toporank.inputs.natives import find_natives, unmatched
+from toporank.finding.natives import find_natives, unmatched
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
 from toporank.learning.conclusion import conclusion

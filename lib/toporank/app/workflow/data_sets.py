@@ -15,8 +15,8 @@ from toporank.app.config import Config, Dataset, check_is_there, locate
 from toporank.chains.partners import FILE, is_file, read_partners
 from toporank.errors import CheckpointError, ConfigError, TopoRankError
 from toporank.features.registry import FeatureChoice, resolve_recorded
-from toporank.inputs.labels import Label, read_labels
-from toporank.inputs.natives import EXPECTED, find_natives, unbound_files
+from toporank.finding.labels import Label, read_labels
+from toporank.finding.natives import EXPECTED, find_natives, unbound_files
 from toporank.scorer.scorer import Scorer
 from toporank.settings import did_you_mean
 

@@ -40,8 +40,8 @@ from toporank.code import LIBRARY, ROOMS, code_of
 from toporank.errors import ConfigError
 from toporank.features.registry import FeatureChoice, canonical, records
 from toporank.files.atomic import sha256
+from toporank.finding.labels import SplitRules
 from toporank.inputs.confidence import beside as confidence_files
-from toporank.inputs.labels import SplitRules
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.run import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of

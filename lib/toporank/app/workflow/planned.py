@@ -67,18 +67,19 @@ from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import check_writable
 from toporank.files.state import state_if_there
-from toporank.inputs.complexes import BY_FOLDER, Grouped
-from toporank.inputs.discovery import decoys_of, sketches
-from toporank.inputs.folders import describe_passed_over, no_decoys
-from toporank.inputs.graph_files import find_graph_files, state_of_files
-from toporank.inputs.labels import Label, of_decoys, split_by_target
-from toporank.inputs.natives import EXPECTED as NATIVES_EXPECTED
-from toporank.inputs.natives import (
+from toporank.finding.complexes import BY_FOLDER, Grouped
+from toporank.finding.discovery import decoys_of
+from toporank.finding.graph_files import find_graph_files, state_of_files
+from toporank.finding.labels import Label, of_decoys, split_by_target
+from toporank.finding.look import sketches
+from toporank.finding.natives import EXPECTED as NATIVES_EXPECTED
+from toporank.finding.natives import (
     find_natives,
     natives_of,
     small_letters,
     unmatched,
 )
+from toporank.finding.scan import describe_passed_over, no_decoys
 from toporank.structures.identity import Decoy, DecoyKey, Status
 
 ELSEWHERE = "choose another place with --directory"

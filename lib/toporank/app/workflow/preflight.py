@@ -28,7 +28,7 @@ from toporank.comparing.homology import mmseqs
 from toporank.errors import TopoRankError
 from toporank.features.registry import FeatureChoice, call_mkdssp
 from toporank.files.atomic import check_writable, first_writable, user_cache
-from toporank.inputs.labels import label_problems, mismatch, of_decoys, write_labels
+from toporank.finding.labels import label_problems, mismatch, of_decoys, write_labels
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 

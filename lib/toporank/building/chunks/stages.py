@@ -45,8 +45,8 @@ from toporank.structures.surroundings import Surroundings
 from toporank.structures.text import read_content
 
 if TYPE_CHECKING:
+    from toporank.finding.sketch import Sketch
     from toporank.structures.read import StructureFile
-    from toporank.structures.sketch import Sketch
 
 log = logging.getLogger(__name__)
 

@@ -24,9 +24,9 @@ from toporank.chains.kinds import kinds_of, same_protein
 from toporank.chains.partners import partner_name
 from toporank.errors import printable
 from toporank.files.printable_names import free_name, table_name
-from toporank.inputs.decoy_names import not_copies, renamed_note, unique_names
-from toporank.inputs.sequences import Sequences, Sketches
-from toporank.inputs.stoichiometry import (
+from toporank.finding.decoy_names import not_copies, renamed_note, unique_names
+from toporank.finding.sequences import Sequences, Sketches
+from toporank.finding.stoichiometry import (
     FLAT,
     ONE_TARGET,
     Model,
@@ -37,7 +37,7 @@ from toporank.programs import catalogue
 from toporank.structures.identity import Decoy, DecoyKey
 
 if TYPE_CHECKING:
-    from toporank.structures.sketch import Sketch
+    from toporank.finding.sketch import Sketch
 
 BY_SEQUENCE, BY_FOLDER = "sequence", "folder"
 """What decides which decoys form a target."""
@@ -65,7 +65,7 @@ class Grouped(NamedTuple):
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all
         decoys.
     residues : target and decoy → number of residues in these chains.
-    mutants : what `inputs.mutants` says.
+    mutants : what `finding.mutants` says.
     molecules : where one chain name means several molecules, in a sentence.
     contents, sizes : path → SHA-256 and bytes of each file that could be looked into.
     copies : target and decoy → the first decoy of the target that has the same atoms in the same
@@ -111,7 +111,7 @@ def group(
 
     Parameters
     ----------
-    decoys : as `inputs.folders.find_decoys` finds them: one for each file, its target called after
+    decoys : as `finding.folders.find_decoys` finds them: one for each file, its target called after
         its folder
     by : `BY_SEQUENCE` or `BY_FOLDER`
     folder_name : name of the folder with all of them, after which a complex is called that nothing

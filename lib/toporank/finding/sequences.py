@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toporank.structures.identity import Decoy
 
 if TYPE_CHECKING:
-    from toporank.structures.sketch import Sketch
+    from toporank.finding.sketch import Sketch
 
 Sketches = Mapping[str, "Sketch | None"]
 """What a look into each file found, by path; None where it cannot be read."""

@@ -12,8 +12,8 @@ from operator import attrgetter
 
 from toporank.chains.kinds import exchanges
 from toporank.errors import printable
-from toporank.inputs.complexes import Grouped
-from toporank.inputs.sequences import Sequences, Sketches
+from toporank.finding.complexes import Grouped
+from toporank.finding.sequences import Sequences, Sketches
 
 MOST = 10
 """Different proteins among the chains of one kind up to which they are counted."""

@@ -11,8 +11,8 @@ from toporank.comparing.copies import copies_of
 from toporank.errors import printable
 from toporank.files.compressed import without_compression
 from toporank.files.printable_names import free_name, table_name
-from toporank.inputs.sequences import Sketches
-from toporank.inputs.stoichiometry import Model
+from toporank.finding.sequences import Sketches
+from toporank.finding.stoichiometry import Model
 from toporank.structures.identity import FORMATS, Decoy, DecoyKey, split_suffix
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 from toporank.chains.chain import ChainSequences
@@ -86,16 +85,3 @@ class Sketch(NamedTuple):
         if not of_models:
             return ()
         return of_models[place - 1] if place > 1 and self.further else of_models[0]
-
-
-def sketch(path: Path) -> Sketch:
-    """Look into a structure file.
-
-    Raises StructureError where `read_complex` does, but does not see what is wrong with atoms and
-    distances.
-    """
-    from toporank.structures.read import (
-        open_structure,
-    )  # imports gemmi, which is needed only to read a file
-
-    return open_structure(path).sketch()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from toporank.errors import ConfigError, printable
 from toporank.files.archives import MARK, free_folder, holds_only, job_name, unpacked
-from toporank.inputs.listing import RESULTS, listing
+from toporank.finding.scan import RESULTS, Scan
 from toporank.structures.identity import STRUCTURE_LIKE, split_suffix
 
 GATHERED = ".toporank_gathered.json"
@@ -24,9 +24,9 @@ SINGLE = ".single"
 
 
 class Gathered(NamedTuple):
-    """folder : with the structures. notes : what TopoRank did with archives, a sentence each."""
+    """scan : of the structures. notes : what TopoRank did with archives, a sentence each."""
 
-    folder: Path
+    scan: Scan
     notes: list[str]
 
 
@@ -49,12 +49,7 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
     ConfigError
         when the folder cannot be listed, or something else stands in its place
     """
-    try:
-        files = listing(source)
-    except OSError as error:
-        raise ConfigError(
-            f"the folder cannot be listed: {error.strerror}", where=source
-        ) from error
+    files = Scan(source)
     by_name: dict[str, list[Path]] = {}
     for _, entry in files.models:
         by_name.setdefault(entry.name, []).append(Path(entry.path))
@@ -71,7 +66,7 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
             f"{_named(same_files, source)} not unpacked: the same files lie beside"
         )
     if not wanted:
-        return Gathered(folder=source, notes=notes)
+        return Gathered(files, notes)
     to = place()
     _prepare(to, source)
     failed = _gather(source, to, set(wanted), to.parent.parent)
@@ -80,7 +75,7 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
         notes.append(f"{_named(done, source)} unpacked into {printable(str(to))}")
     for archive, why in sorted(failed.items()):
         notes.append(f"{printable(str(archive.relative_to(source)))} {why}")
-    return Gathered(folder=to if done else source, notes=notes)
+    return Gathered(Scan(to) if done else files, notes)
 
 
 def _named(archives: list[Path], source: Path) -> str:

@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from toporank.errors import ConfigError, printable
 from toporank.files.printable_names import free_name, name_problem, table_name
-from toporank.inputs.listing import (
-    Folders,
-    Listing,
-    last_step,
-    listing,
-)
+from toporank.finding.scan import Folders, Scan
 from toporank.programs import catalogue
 from toporank.structures.identity import INTERMEDIATE, Decoy, model_name
 
-EXPECTED = (
-    "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed "
-    "or not (.gz, .bz2, .xz, .zst)"
-)
-
-
 # ---- targets -------------------------------------------------------------------------------------
-
-
-class _Place(NamedTuple):
-    """Where a structure lies.
-
-    holder : names of the folders of its target. sample : of the folders below, if any.
-    """
-
-    holder: Folders
-    sample: Folders
-    file: os.DirEntry
-
-
-def _place(folders: Folders, file: os.DirEntry | None) -> _Place:
-    """The place of a structure.
-
-    Samples of a predictor lie in folders of their own, but are of one target.
-    """
-    above = (
-        folders[:-1]
-        if folders[-1:] == ("predictions",) and len(folders) > 1
-        else folders
-    )
-    if above and catalogue.match_of("samples", above[-1]):
-        return _Place(holder=above[:-1], sample=above[-1:], file=file)
-    return _Place(holder=folders, sample=(), file=file)
 
 
 def _claim(holder: Folders, holders: set[Folders], targets: Container[str]) -> Folders:
@@ -115,25 +75,23 @@ def _telling(claim: Folders, folders: list[Folders]) -> list[str]:
 
 
 def _named_models(
-    root: Path,
-    models: Iterable[tuple[Folders, os.DirEntry]],
-    targets: Container[str] = (),
+    scan: Scan, targets: Container[str] = ()
 ) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
-    places = [_place(folders, file) for folders, file in models]
-    name_of_root = root.resolve().name
-    holders = {place.holder for place in places} - {()}
+    name_of_root = scan.folder.resolve().name
+    holders = {place.holder for place in scan.models} - {()}
     claims = {holder: _claim(holder, holders, targets) for holder in holders}
     labels = _labels(claims.values(), targets)
     claims_of_label: dict[str, list[Folders]] = {}
     for claim, label in labels.items():
         claims_of_label.setdefault(label, []).append(claim)
     jobs_at_top = set()
-    for place in places:
+    for place in scan.models:
         if not place.holder:
             jobs_at_top.add(catalogue.first_group("job", place.file.name))
     jobs_at_top.discard("")
-    for holder, sample, file in places:
+    for place in scan.models:
+        holder, sample, file = place.holder, place.sample, place.file
         name = model_name(file.name)
         if sample and sample[0] not in name:
             name = f"{sample[0]}_{name}"
@@ -202,121 +160,15 @@ def _recycle(name: str) -> tuple[str, int] | None:
     return (match["model"], int(match["number"])) if match else None
 
 
-# ---- what is not read ----------------------------------------------------------------------------
-
-
-def passed_over(
-    folder: Path, decoys: Iterable[Decoy], files: Listing | None = None
-) -> dict[Path, str]:
-    """Return files below a folder that may be or hold structures, and are not among its decoys.
-
-    Parameters
-    ----------
-    files : what is in the folder, where it was listed before
-
-    Returns
-    -------
-    path → why it is not read; empty where a data set looks otherwise
-    """
-    files = files or listing(folder)
-    read = {decoy.path for decoy in decoys}
-    unread = {}
-    for _, entry in files.models:
-        if entry.path.removeprefix("./") not in read:
-            unread[Path(entry.path)] = ""
-    return dict(sorted((unread | files.unread).items()))
-
-
-def describe_passed_over(
-    folder: Path, files: Mapping[Path, str], expected: str = f" ({EXPECTED})"
-) -> list[str]:
-    """Return a line for each reason why files are not read, with their number and one example.
-
-    Parameters
-    ----------
-    files : from `passed_over`
-    expected : what is said where there is no other reason
-    """
-    of_reason: dict[str, list[Path]] = {}
-    for path, why in files.items():
-        of_reason.setdefault(why, []).append(path)
-    lines = []
-    for why, paths in of_reason.items():
-        n = "1 file is" if len(paths) == 1 else f"{len(paths)} files are"
-        example = printable(str(paths[0].relative_to(folder)))
-        lines.append(
-            f"{n} not read, such as {example}{f': {why}' if why else expected}"
-        )
-    return lines
-
-
-def no_decoys(dataset: str, folder: Path, files: Mapping[Path, str]) -> ConfigError:
-    """Return the error of a folder without decoys.
-
-    Parameters
-    ----------
-    files : from `passed_over`
-    """
-    unread = describe_passed_over(folder, files, expected="")
-    return ConfigError(
-        "; ".join(["no structure file found", *unread]),
-        where=f"dataset {dataset}, {printable(str(folder))}",
-        remedy=EXPECTED,
-    )
-
-
-def common_folder(folder: Path, decoys: Iterable[Decoy]) -> Path:
-    """Return the folder with the folders of all targets.
-
-    It is the given one, or one below it where nothing else lies.
-
-    >>> model = "out/predictions/one/one_model_0.cif"
-    >>> common_folder(Path("out"), [Decoy("ds", "one", "one_model_0", model)])
-    PosixPath('out/predictions')
-    """
-    parents = set()
-    for decoy in decoys:
-        between = Path(decoy.path).relative_to(folder).parent.parts
-        parents.add(_place(between, None).holder[:-1])
-    for names in zip(*parents, strict=False):
-        if len(set(names)) > 1:
-            break
-        folder = folder / names[0]
-    return folder
-
-
-def part_to_score(output: Path) -> Path:
-    """Return the folder with the models in the output of a program.
-
-    It is the folder of the last step, or the one in which they lie deeper down.
-
-    Raises
-    ------
-    ConfigError
-        when there is no structure anywhere in it
-    """
-    step = last_step(output)
-    if step:
-        return step
-    decoys = find_decoys(output.name, output)
-    if not decoys:
-        raise no_decoys(output.name, output, passed_over(output, []))
-    return common_folder(output, decoys)
-
-
 def find_decoys(
-    dataset: str,
-    folder: Path,
-    files: Listing | None = None,
-    targets: Container[str] = (),
+    dataset: str, folder: Path | Scan, targets: Container[str] = ()
 ) -> list[Decoy]:
     """Return all structures below a folder, at any depth, sorted by target and name.
 
     Parameters
     ----------
     dataset : name of the data set
-    folder : where to look
-    files : what is in the folder, where it was listed before
+    folder : where to look, or what is in it
     targets : names of targets in small letters, where labels or natives give them; a folder that is
         called like one is it, whatever is above and below
 
@@ -328,7 +180,7 @@ def find_decoys(
     each query. The samples that AlphaFold 3 writes, `<target>/seed-1_sample-0/…`, are decoys of the
     target. Of a run of HADDOCK the last step counts. A file whose name no table or artefact can
     have, and an intermediate state, is a decoy with `refused` set. Two files may have one name:
-    `complexes.group` gives them others. `passed_over` lists what is not read.
+    `complexes.group` gives them others. `Scan.passed_over` lists what is not read.
 
     Raises
     ------
@@ -343,30 +195,12 @@ def find_decoys(
     >>> len(decoys), decoys[0].target, decoys[0].name
     (66, '1AVZ', 'far1')
     """
-    files = files or listed_folder(dataset, folder)
-    models = list(_named_models(folder, files.models, targets))
+    scan = folder if isinstance(folder, Scan) else Scan(folder)
+    models = list(_named_models(scan, targets))
     intermediate = _intermediate(models)
     return sorted(
         _decoy(dataset, *model, intermediate.get(model[2], "")) for model in models
     )
-
-
-def listed_folder(dataset: str, folder: Path) -> Listing:
-    """Return what is in the folder of the decoys of a data set.
-
-    Raises
-    ------
-    ConfigError
-        when it cannot be listed
-    """
-    try:
-        return listing(folder)
-    except OSError as error:
-        raise ConfigError(
-            f"the decoy folder cannot be listed: {error.strerror}",
-            where=f"dataset {dataset}, {printable(os.fspath(error.filename or folder))}",
-            remedy="set `decoys` to a folder of <target>/<decoy>.pdb|ent|cif|mmcif[.gz]",
-        ) from error
 
 
 def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:

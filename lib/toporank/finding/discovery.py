@@ -1,0 +1,157 @@
+"""The decoys of a folder with their targets.
+
+The folder is listed once, and each file is read once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Mapping
+from pathlib import Path
+
+from toporank.errors import printable
+from toporank.finding.complexes import BY_SEQUENCE, Grouped, group
+from toporank.finding.decoy_names import copies_among
+from toporank.finding.folders import find_decoys
+from toporank.finding.look import Keep, sketches
+from toporank.finding.mutants import mutants
+from toporank.finding.not_models import (
+    experiments,
+    other_files,
+    unexplained,
+    with_trajectories,
+)
+from toporank.finding.scan import Scan
+from toporank.finding.sequences import Sketches
+from toporank.structures.identity import INTERMEDIATE, Decoy, DecoyKey
+
+
+def decoys_of(  # noqa: PLR0913 -- all of one search
+    dataset: str,
+    folder: Path | Scan,
+    by: str,
+    store: Path,
+    partners: Mapping[str, str] | None = None,
+    keep: Keep | None = None,
+    workers: int | None = None,
+    targets: Container[str] = (),
+    labelled: bool = False,
+) -> Grouped:
+    """Return the decoys of a folder with their targets.
+
+    Parameters
+    ----------
+    folder : where they lie, or what is in it
+    by, partners : as for `complexes.group`
+    store : the reuse store
+    keep : takes each file with decoys that is new, while it is open
+    workers : processes that look into many files; as many as there are cores by default
+    targets : as for `folders.find_decoys`
+    labelled : whether labels or natives belong to the decoys: then every structure is one
+
+    Raises
+    ------
+    ConfigError
+        when the folder cannot be listed
+    """
+    scan = folder if isinstance(folder, Scan) else Scan(folder, f"dataset {dataset}")
+    found = find_decoys(dataset, scan, targets)
+    paths = [decoy.path for decoy in found if not decoy.refused]
+    seen = sketches(paths, store, keep, workers)
+    intermediate = [
+        decoy.path for decoy in found if decoy.refused.startswith(INTERMEDIATE)
+    ]
+    if intermediate:
+        seen |= sketches(intermediate, store, workers=workers)
+    left_out = other_files(found, seen)
+    if not labelled:
+        left_out |= experiments(found, seen)
+    decoys = with_trajectories(_without(found, left_out), seen)
+    name = scan.folder.resolve().name
+    grouped = group(decoys, seen, by, name, partners)
+    if by == BY_SEQUENCE and not labelled:
+        questions = unexplained(grouped, seen)
+        if questions:
+            left_out |= questions
+            grouped = group(_without(decoys, questions), seen, by, name, partners)
+    for path in left_out:
+        del seen[path]
+    unread = scan.passed_over(grouped.decoys)
+    for path, why in left_out.items():
+        unread[Path(path)] = why
+    pairs = {}
+    chains = {}
+    contents = {}
+    sizes = {}
+    b_factors = {}
+    for path, sketch in seen.items():
+        if sketch:
+            contents[path] = sketch.content
+            sizes[path] = sketch.size
+    for decoy in grouped.decoys:
+        sketch = seen.get(decoy.path)
+        if sketch:
+            chains[decoy.key] = sketch.of_model(decoy.model)
+            b_factors[decoy.key] = sketch.b_factors_of(decoy.model)
+            of_model = sketch.pairs_of_model(decoy.model)
+            if of_model:
+                pairs[decoy.key] = of_model
+    return grouped._replace(
+        mutants=mutants(grouped, seen),
+        molecules=_several_molecules(grouped.decoys, seen),
+        contents=contents,
+        sizes=sizes,
+        copies=copies_among(grouped.decoys, seen),
+        pairs=pairs,
+        chains=chains,
+        passed_over=unread,
+        of_monomers=_of_monomers(b_factors),
+    )
+
+
+def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[DecoyKey]:
+    """Decoys with a chain that has the same B factors in the complex of another target.
+
+    No prediction of two complexes gives that; one and the same model may lie in two targets.
+
+    b_factors : digests of the chains of each decoy
+    """
+    targets: dict[str, set[str]] = {}
+    complexes: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
+    for (target, _), of_chains in b_factors.items():
+        for digest in of_chains:
+            complexes.setdefault(digest, set()).add((target, of_chains))
+            targets.setdefault(digest, set()).add(target)
+    found = set()
+    for key, of_chains in b_factors.items():
+        for digest in of_chains:
+            if len(targets[digest]) < 2:
+                continue
+            if any(
+                target != key[0] and others != of_chains
+                for target, others in complexes[digest]
+            ):
+                found.add(key)
+    return frozenset(found)
+
+
+def _without(decoys: Iterable[Decoy], paths: Container[str]) -> list[Decoy]:
+    return [decoy for decoy in decoys if decoy.path not in paths]
+
+
+def _several_molecules(decoys: Iterable[Decoy], sketches: Sketches) -> list[str]:
+    """Which chains are or may be several molecules of one name.
+
+    It is a sentence about the first such file, or nothing.
+    """
+    files: list[str] = []
+    for path in sorted({decoy.path for decoy in decoys if not decoy.refused}):
+        sketch = sketches.get(path)
+        if sketch and sketch.notes:
+            files.append(path)
+    if not files:
+        return []
+    n_others = len(files) - 1
+    others = f" and {n_others:,} other file{'s' * (n_others > 1)}" if n_others else ""
+    notes = "; ".join(sketches[files[0]].notes)
+    return [f"in {printable(os.path.basename(files[0]))}{others}: {notes}"]

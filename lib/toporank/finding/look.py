@@ -1,0 +1,287 @@
+"""A look into a structure file: one open and one parse for all that is asked of it before scoring.
+
+What was seen is kept in the reuse store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toporank.chains.chain import ChainSequences, ResidueId, chains_by_name
+from toporank.chains.immune import Pair, may_pair, pairs_of
+from toporank.code import code_of
+from toporank.errors import OtherFileError, StructureError
+from toporank.files.atomic import write_text
+from toporank.files.state import MISSING, FileState, state_if_there
+from toporank.finding.sketch import Modified, Sketch
+from toporank.structures.complex import STANDARD
+from toporank.structures.model_shape import shape_of
+from toporank.structures.residue_names import is_modified
+from toporank.workers import mapped, n_cores
+
+if TYPE_CHECKING:  # imports gemmi, which is needed only to read a file
+    from toporank.structures.read import ParsedModel, StructureFile
+
+A_FEW = 5
+"""Residues between two CA atoms whose distance tells the shape of a chain."""
+BENT = 0.1
+"""Å, change of these distances on average; rounding alone changes them by less."""
+FEWEST_B_FACTORS = 5
+"""Different values by which the B factors of a chain are recognised in another model."""
+CACHE = "sketches.json"
+"""In the reuse store: what was seen in each file."""
+Keep = Callable[[Path, bytes, Sketch], None]
+"""Takes a file that was looked into: its path, its content and its sketch."""
+FILES_PER_WORKER = 24
+"""New files for each worker process: starting one costs less than looking into these."""
+
+
+def sketches(
+    paths: Iterable[str],
+    store: Path,
+    keep: Keep | None = None,
+    workers: int | None = None,
+) -> dict[str, Sketch | None]:
+    """Return what a look into each file finds, by path; None where it cannot be read.
+
+    store, keep, workers : as for `decoys_of`.
+    """
+    cached = _read(store / CACHE)
+    seen: dict[str, Sketch | None] = {}
+    # a file may have several names; one of another ending may be read in another way
+    new: dict[tuple[FileState, str], list[str]] = {}
+    for path in dict.fromkeys(paths):
+        state = state_if_there(path)
+        cached_state, sketch = cached.get(os.path.abspath(path), (None, None))
+        seen[path] = sketch if state == cached_state else None
+        if state not in (MISSING, cached_state):
+            ending = os.path.basename(path).partition(".")[2]
+            new.setdefault((state, ending), []).append(path)
+    if new:
+        firsts = [names[0] for names in new.values()]
+        looked_into = _looked_into(firsts, keep, workers or n_cores())
+        of_files = zip(new.items(), looked_into, strict=True)
+        for ((state, _), names), sketch in of_files:
+            sketch = sketch and sketch._replace(size=state.size)
+            for path in names:
+                seen[path] = sketch
+                cached[os.path.abspath(path)] = state, sketch
+        _write(store / CACHE, cached)
+    return seen
+
+
+def _looked_into(
+    paths: list[str], keep: Keep | None, workers: int
+) -> list[Sketch | None]:
+    with_keep = functools.partial(look, keep=keep)
+    workers = min(workers, len(paths) // FILES_PER_WORKER)
+    return list(mapped(with_keep, paths, workers, at_a_time=8))
+
+
+def look(path: str, keep: Keep | None = None) -> Sketch | None:
+    """Look into a structure file; None where it cannot be read.
+
+    keep : takes its path, its content and what was seen, while it is open.
+    """
+    # imports gemmi, which is needed only to read a file
+    from toporank.structures.read import open_structure
+    from toporank.structures.text import read_content
+
+    try:
+        content = read_content(Path(path))
+        file = open_structure(Path(path), content)
+        sketch = sketch_of(file)
+    except OtherFileError as error:
+        return Sketch(models=(1,), chains=(), other=error.what)
+    except (StructureError, OSError):  # reading it fails later, with the reason
+        return None
+    if keep:
+        keep(Path(path), content, sketch)
+    return sketch
+
+
+def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
+    """What was seen before: path → state of the file and its sketch.
+
+    It is empty where that is damaged or of another version.
+    """
+    cached = {}
+    try:
+        content = json.loads(path.read_bytes())
+        if content["code"] != code_of("chains", "structures", "finding/look.py"):
+            return {}
+        for name, (state, fields) in content["files"].items():
+            sketch = Sketch._make(_as_tuples(fields))
+            if sketch.pairs:
+                pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
+                sketch = sketch._replace(pairs=tuple(pairs))
+            cached[name] = FileState._make(state), sketch
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return cached
+
+
+def _as_tuples(value: Any) -> Any:
+    """What JSON holds, with tuples in place of lists; equal sequences are one object."""
+    if type(value) is list:
+        return tuple(map(_as_tuples, value)) if value else ()
+    return sys.intern(value) if type(value) is str else value
+
+
+def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
+    """Keep what was seen; files that cannot be read are looked into again."""
+    readable = {name: entry for name, entry in cached.items() if entry[1]}
+    content = {
+        "code": code_of("chains", "structures", "finding/look.py"),
+        "files": readable,
+    }
+    with contextlib.suppress(OSError):  # then the next run looks again
+        write_text(path, json.dumps(content))
+
+
+# ---- what is in a file ---------------------------------------------------------------------------
+
+
+class ModelSketch(NamedTuple):
+    """What one model of a file holds, as `Sketch` has it of all."""
+
+    chains: ChainSequences = ()
+    pairs: tuple[Pair, ...] = ()
+    modified: tuple[Modified, ...] = ()
+    shape: str = ""
+    b_factors: tuple[str, ...] = ()
+
+
+def sketch_of(file: StructureFile) -> Sketch:
+    """What a structure file holds.
+
+    Raises StructureError when its first model cannot be parsed.
+    """
+    from toporank.structures.molecules import about_molecules  # gemmi
+
+    first = file.parsed()
+    numbers = file.model_numbers
+    models = [_model_sketch(file, first, 0 if len(numbers) > 1 else None)]
+    distances = [_distances(first)] if len(numbers) > 1 else []
+    for position in range(1, len(numbers)):
+        sketch = ModelSketch()
+        # reading a model that cannot be parsed fails later, with the reason
+        with contextlib.suppress(StructureError):
+            model = file.parsed(position)
+            sketch = _model_sketch(file, model, position)
+            if position in (1, len(numbers) - 1):
+                distances.append(_distances(model))
+        models.append(sketch)
+    is_same = all(model.chains == models[0].chains for model in models)
+    differing = models[:1] if is_same else models
+    pairs = [model.pairs for model in differing]
+    modified = [model.modified for model in differing]
+    b_factors = [model.b_factors for model in models]
+    return Sketch(
+        models=numbers,
+        chains=models[0].chains,
+        further=tuple(model.chains for model in differing[1:]),
+        content=file.sha256,
+        shapes=tuple(model.shape for model in models),
+        notes=tuple(about_molecules(first.notes)),
+        pairs=tuple(pairs) if any(pairs) else (),
+        modified=tuple(modified) if any(modified) else (),
+        experiment=file.experiment.method,
+        entry=file.experiment.entry,
+        bends=_bends(distances),
+        b_factors=tuple(b_factors) if any(b_factors) else (),
+    )
+
+
+def _model_sketch(
+    file: StructureFile, model: ParsedModel, position: int | None
+) -> ModelSketch:
+    """What a model holds. position : in the file; None for the only one."""
+    chains, pairs = _chains_and_pairs(model)
+    shape = ""
+    with contextlib.suppress(StructureError):  # a shape that cannot be used
+        shape = shape_of(file.complex(position))
+    return ModelSketch(
+        chains=chains,
+        pairs=pairs,
+        modified=_modified(model),
+        shape=shape,
+        b_factors=_b_factors_of_chains(model),
+    )
+
+
+def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, ...]]:
+    """The protein chains of a model, and those that belong together by nature."""
+    protein = [residue for residue in model.residues if residue.parent]
+    letters = [STANDARD.get(residue.parent, "X") for residue in protein]
+    sequences: dict[str, str] = {}
+    for residue, letter in zip(protein, letters, strict=True):
+        sequences[residue.chain] = sequences.get(residue.chain, "") + letter
+    pairs: list[Pair] = []
+    # few may, and places take as long as all the rest
+    if may_pair([*sequences.values()]):
+        residues = [ResidueId(each.chain, each.number or 0) for each in protein]
+        ca = np.array([residue.ca_place() for residue in protein])
+        pairs = pairs_of(chains_by_name(residues, letters, ca))
+    return tuple(sequences.items()), tuple(pairs)
+
+
+def _modified(model: ParsedModel) -> tuple[Modified, ...]:
+    """The residues of a model that are no amino acids of the genetic code, but modified ones."""
+    found = []
+    lengths: Counter[str] = Counter()
+    for residue in model.residues:
+        if residue.parent:
+            if is_modified(residue.name):
+                found.append((residue.chain, lengths[residue.chain], residue.name))
+            lengths[residue.chain] += 1
+    return tuple(found)
+
+
+def _distances(model: ParsedModel) -> np.ndarray:
+    """Å between each CA atom of a model and one a few residues on in its chain; nan without one."""
+    protein = [residue for residue in model.residues if residue.parent]
+    ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
+    chain = np.array([residue.chain for residue in protein])
+    apart = np.linalg.norm(ca[A_FEW:] - ca[:-A_FEW], axis=1)
+    return np.where(chain[A_FEW:] == chain[:-A_FEW], apart, np.nan)
+
+
+def _bends(distances: list[np.ndarray]) -> bool:
+    """Whether chains have other shapes in other models; those of docked poses keep theirs."""
+    for other in distances[1:]:
+        if len(other) == len(distances[0]):
+            change = np.abs(other - distances[0])
+            change = change[np.isfinite(change)]
+            if len(change) and change.mean() > BENT:
+                return True
+    return False
+
+
+def _b_factors_of_chains(model: ParsedModel) -> tuple[str, ...]:
+    """A digest of the B factors of the CA atoms of each protein chain, in order of digests.
+
+    Chains of few or like values have none.
+    """
+    values: dict[str, list[float]] = {}
+    for residue in model.residues:
+        ca = residue.atom("CA") if residue.parent else None
+        if ca:
+            values.setdefault(residue.chain, []).append(round(ca.b_iso, 2))
+    digests = []
+    for of_chain in values.values():
+        if len(set(of_chain)) >= FEWEST_B_FACTORS:
+            text = repr(of_chain).encode()
+            digests.append(hashlib.blake2b(text, digest_size=12).hexdigest())
+    return tuple(sorted(digests))
