@@ -186,6 +186,11 @@ class Request:
                 settings[name] = str(value.resolve()) if is_path else value
         return cls(source, scan, settings, notes)
 
+    @property
+    def folder(self) -> Path:
+        """Where the models lie."""
+        return self.scan.folder
+
     @functools.cached_property
     def config(self) -> Config:
         """The configuration. Raises ConfigError where an option is impossible."""

@@ -121,8 +121,8 @@ RECYCLE = re.compile(
 def _intermediate(models: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """Path → why it is an intermediate state, of those files that are.
 
-    Where the model itself is missing, because its program was stopped, the last recycle stands
-    for it.
+    Where the model itself is missing, because its program was stopped, the last recycle counts
+    as it.
     """
     reasons: dict[str, str] = {}
     names: set[tuple[str, str]] = set()

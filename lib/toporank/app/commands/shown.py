@@ -313,7 +313,7 @@ def described(request: Request, models: ScoringInput, terminal: Terminal) -> lis
 
     terminal : where the lines are shown.
     """
-    source, folder = request.source, request.scan.folder
+    source, folder = request.source, request.folder
     if (source.is_dir() or is_model(source)) and not folder.is_relative_to(
         source.resolve()
     ):
