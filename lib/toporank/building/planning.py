@@ -1,4 +1,4 @@
-"""The decoys that were found into the plan of what to build, and what it says of partners."""
+"""The decoys that were found into the plan of what to build, and sentences about their partners."""
 
 from __future__ import annotations
 
