@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
-from pydantic.config import JsonDict
 
 from toporank import plugins
 from toporank.learning import other_keys
@@ -24,7 +23,7 @@ from toporank.settings import (
     distinct,
 )
 
-EPOCHS: JsonDict = {"unit": "epochs"}
+EPOCHS: dict[str, Any] = {"unit": "epochs"}
 """Of a field that counts epochs."""
 
 
