@@ -18,10 +18,12 @@ import numpy as np
 
 from toporank.chains.chain import ResidueId
 from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
+from toporank.metrics import spearman
 from toporank.programs.catalogue import docked_by, is_docked
 from toporank.programs.program import Terms
 from toporank.structures.complex import Complex
 from toporank.structures.model_residue import ModelResidue
+from toporank.structures.neighbours import pairs_between_groups
 from toporank.structures.read import StructureFile
 from toporank.structures.write import QUALITY
 
@@ -50,8 +52,6 @@ STEP = 10.0
 """Between the different values of a model, in the mean: those of pLDDT are closer."""
 NEAR = 10.0
 """Å between CA atoms of neighbours in space."""
-BLOCK = 1024
-"""Residues whose neighbours are counted at a time."""
 BACKBONE = ("N", "CA", "C")
 NEAR_BACKBONE = (*BACKBONE, "O", "CB", "OXT")
 ROUNDING = 1.0
@@ -352,34 +352,11 @@ def evidence(values: np.ndarray, ca: np.ndarray, falling: float) -> float:
     ca : of these residues, Å, shape (R, 3)
     falling : as in `BFactors`
     """
-    neighbours = _neighbours(ca)
-    rise = 0.0
-    if np.ptp(neighbours):
-        rise = float(np.corrcoef(_ranks(values), _ranks(neighbours))[0, 1])
+    near, _ = pairs_between_groups(ca.astype(float), np.arange(len(ca)), NEAR)
+    neighbours = np.bincount(near.ravel(), minlength=len(ca))
+    rise = spearman(neighbours, values) if np.ptp(neighbours) else 0.0
     level = (float(np.median(values)) - 50) / 50
     return rise + (level + falling) / 2
-
-
-def _neighbours(ca: np.ndarray) -> np.ndarray:
-    """The number of CA within `NEAR` of each of N CA, itself included, (N,).
-
-    A block of rows at a time: importing scipy for a tree takes longer than this does for thousands
-    of residues.
-    """
-    ca = ca.astype(float) - ca.mean(axis=0)
-    square = (ca**2).sum(axis=1)
-    counts = []
-    for start in range(0, len(ca), BLOCK):
-        rows = slice(start, start + BLOCK)
-        squared_distance = square[rows, None] + square - 2 * ca[rows] @ ca.T
-        counts.append((squared_distance <= NEAR**2).sum(axis=1))
-    return np.concatenate(counts)
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Rank of each number, the mean rank where several are equal."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
 def profiles(b_factors: BFactors, complex_: Complex) -> dict[str, bytes]:

@@ -41,6 +41,7 @@ from toporank.inputs.confidence.tokens import (
     Placed,
     differing,
     n_tokens,
+    other_atoms,
 )
 from toporank.programs.catalogue import (
     files_of_model,
@@ -275,6 +276,8 @@ def _of_model(
         if chosen.plddt is not None:
             values["plddt_source"] = chosen.source
             reason = ""
+        elif not problems:
+            problems.append(other_atoms(complex_, output))
     if reason:
         problems.append(NOT_PLDDT.format(reason))
     if output.iptm is not None:

@@ -22,6 +22,7 @@ from toporank.inputs.confidence.tokens import (
     agree,
     differing,
     n_tokens,
+    other_atoms,
     run_names,
 )
 from toporank.programs.program import PredictorOutput
@@ -71,16 +72,14 @@ def placed(
     """
     n = n_tokens(output)
     if n and output.token_chains is not None:
-        return by_names(complex_, output, b_factors)
+        place = by_names(complex_, output, b_factors)
+        if agree(place.plddt, b_factors) is None:
+            _check_order(complex_, place.token, output.pae, named=True)
+        return place
     plddt = _mean_of_atoms(complex_, output.atom_plddt)
     if not n:
         if plddt is None and output.atom_plddt is not None:
-            n_atoms = len(complex_.without_hydrogens().xyz)
-            raise ConfidenceError(
-                f"{output.plddt_file} has pLDDT of {len(output.atom_plddt)} atoms, but the model "
-                f"has {n_atoms}",
-                remedy=WHOSE_FILES,
-            )
+            raise ConfidenceError(other_atoms(complex_, output), remedy=WHOSE_FILES)
         return Placed(plddt=plddt, in_order=agree(plddt, b_factors) is not None)
     token = by_order(complex_, n)
     if token is None:  # such as a residue X, which has a row and no atoms
@@ -90,8 +89,7 @@ def placed(
         plddt = np.where(token >= 0, output.plddt[token], np.nan).astype(float)
     in_order = agree(plddt, b_factors) is not None
     if not in_order and output.pae is not None:
-        if _order_is_open(complex_, token, output.pae):
-            raise ConfidenceError(ANOTHER_ORDER, remedy=WHOSE_FILES)
+        _check_order(complex_, token, output.pae, named=False)
         in_order = True
     return Placed(token=token, plddt=plddt, in_order=in_order)
 
@@ -132,19 +130,26 @@ def _check_order_of_atoms(
 # ---- what bonds and contacts say -----------------------------------------------------------------
 
 
-def _order_is_open(complex_: Complex, token: np.ndarray, pae: np.ndarray) -> bool:
-    """Whether bonds and contacts do not say that rows are in the order of the residues.
+def _check_order(
+    complex_: Complex, token: np.ndarray, pae: np.ndarray | None, *, named: bool
+) -> None:
+    """Raise ConfidenceError where bonds or contacts speak against the rows of the residues.
 
     The error between bonded neighbours is small in every prediction. Where the chains have another
     order in the file than in the model, a bond of the model lies where the file has the end of a
     chain.
 
-    token : of each residue its row, -1 for none, int, shape (R,). pae : Å, shape (T, T).
+    token : of each residue its row, -1 for none, int, shape (R,). pae : Å, shape (T, T). named :
+    whether names say so: otherwise contacts have to confirm the order.
     """
+    if pae is None:
+        return
     residues = np.flatnonzero((token >= 0) & (complex_.ca >= 0) & complex_.is_protein)
-    return _bonds_are_broken(complex_, residues, token[residues], pae) or (
-        _contacts_leave_it_open(complex_, residues, token, pae)
-    )
+    at_most = 1 / CLEARLY if named else CLEARLY
+    if _bonds_are_broken(complex_, residues, token[residues], pae) or (
+        _contacts_leave_it_open(complex_, residues, token, pae, at_most)
+    ):
+        raise ConfidenceError(ANOTHER_ORDER, remedy=WHOSE_FILES)
 
 
 def _bonds_are_broken(
@@ -172,9 +177,16 @@ def _bonds_are_broken(
 
 
 def _contacts_leave_it_open(
-    complex_: Complex, residues: np.ndarray, token: np.ndarray, pae: np.ndarray
+    complex_: Complex,
+    residues: np.ndarray,
+    token: np.ndarray,
+    pae: np.ndarray,
+    at_most: float,
 ) -> bool:
-    """Whether two different chains of equal size fit the rows of each other about as well."""
+    """Whether two different chains of equal size fit the rows of each other as well.
+
+    at_most : PAE of contacts in their own rows over that in those of each other
+    """
     names = np.array(complex_.names)
     chains_of_size: dict[tuple[int, int], list[np.ndarray]] = {}
     for chain in dict.fromkeys(complex_.chain_of[residues].tolist()):
@@ -191,7 +203,7 @@ def _contacts_leave_it_open(
                 continue
             here = error(first, first) + error(second, second)
             there = error(first, second) + error(second, first)
-            if not here < CLEARLY * there:
+            if not here < at_most * there:
                 return True
     return False
 

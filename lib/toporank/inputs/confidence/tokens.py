@@ -92,6 +92,15 @@ def described(complex_: Complex) -> str:
     return f"{text} and {n_others} other{'s' * (n_others != 1)}" if n_others else text
 
 
+def other_atoms(complex_: Complex, output: PredictorOutput) -> str:
+    """Say that a file has pLDDT of more or fewer atoms than the model; empty where it has not."""
+    n_atoms = len(complex_.without_hydrogens().xyz)
+    if output.atom_plddt is None or len(output.atom_plddt) == n_atoms:
+        return ""
+    n_of_file = len(output.atom_plddt)
+    return f"{output.plddt_file} has pLDDT of {n_of_file} atoms, but the model has {n_atoms}"
+
+
 def run_names(names: Sequence[str] | None) -> list[str]:
     """Each name that follows itself, once."""
     return [name for name, _ in itertools.groupby([] if names is None else names)]
