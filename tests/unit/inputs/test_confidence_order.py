@@ -16,7 +16,9 @@ from _confidence import (
     assert_unused,
     boltz,
     cif,
+    measured,
     pdb_of,
+    renamed,
     reordered,
     row_of,
     with_decoy_chain,
@@ -82,22 +84,50 @@ def test_chains_that_were_saved_in_another_order_are_noticed(
     assert (row.plddt_source, row.reason.count("TopoRank")) == ("b_factor", 1)
 
 
+def of_equal_size(model: Model, known: bool = True) -> Model:
+    """30 residues of each chain. known : whether PAE says which residues touch."""
+    model = model.at(range(60))
+    ca = np.array([[a.x, a.y, a.z] for a in model.atoms if a.name == "CA"])
+    apart = np.linalg.norm(ca[:, None] - ca, axis=-1)
+    return model._replace(pae=model.pae + apart / 3) if known else model
+
+
 @both
 @pytest.mark.parametrize("known", [True, False])
 def test_of_chains_of_equal_size_contacts_say_the_order_or_nothing_does(
     tmp_path, model, known
 ):
-    model = model.at(range(60))
-    if known:
-        ca = np.array([[a.x, a.y, a.z] for a in model.atoms if a.name == "CA"])
-        apart = np.linalg.norm(ca[:, None] - ca, axis=-1)
-        model = model._replace(pae=model.pae + apart / 3)
+    model = of_equal_size(model, known)
     row = saved(tmp_path, "Boltz", model, model)
     if known:
         assert_measured(row, model)
     else:
         assert_unused(row, ANOTHER_ORDER)
     assert_unused(saved(tmp_path, "Boltz", reordered(model, "B", "A"), model))
+
+
+@both
+@pytest.mark.parametrize(
+    "of_atoms", [{}, {"atom_chain_ids": None, "atom_plddts": None}]
+)
+def test_names_are_not_believed_where_contacts_say_another_order(
+    tmp_path, model, of_atoms
+):
+    model = of_equal_size(model)
+    assert_measured(row_of(alphafold3(tmp_path, model, **of_atoms)), model)
+    exchanged = renamed(model, A="B", B="A")
+    row = row_of(alphafold3(tmp_path, exchanged, model, **of_atoms))
+    assert_unused(row)
+
+
+def test_plddt_of_atoms_that_a_cut_model_lacks_is_said(tmp_path):
+    cut = MODELS[0].at(range(10, 62))
+    path = alphafold3(tmp_path, cut, MODELS[0], text=cif(cut, constant=True))
+    row = row_of(path)
+    assert (row.status, row.plddt) == ("incomplete", None)
+    assert row.reason.startswith("x_confidences.json has pLDDT of")
+    expected = measured(cut, "A", "B")["interface_pae"]
+    assert row.interface_pae == pytest.approx(expected, abs=2e-4)
 
 
 @both
