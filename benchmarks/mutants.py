@@ -25,7 +25,15 @@ from pathlib import Path
 from coverage import CoverageData
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-ROOMS = ("scorer", "comparing", "features", "inputs", "structures", "ranking")
+ROOMS = (
+    "scorer",
+    "comparing",
+    "features",
+    "confidence",
+    "programs",
+    "structures",
+    "ranking",
+)
 COMPARISONS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,

@@ -75,8 +75,8 @@ FUNCTIONS = {
         "finding.folders.find_decoys",
         "finding.labels.read_labels",
         "finding.natives.find_natives",
-        "inputs.confidence.matrices.pae_of",
-        "inputs.confidence.measures.ipsae",
+        "confidence.matrices.pae_of",
+        "confidence.measures.ipsae",
     ),
     "Networks": (
         "learning.network.DockQNet",

@@ -13,8 +13,8 @@ import pandas as pd
 from toporank import layout
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.homology.chain_tables import ChainRow, write_chains
+from toporank.confidence.table import Confidence
 from toporank.files.atomic import write_text
-from toporank.inputs.confidence.table import Confidence
 from toporank.layout import repository
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow

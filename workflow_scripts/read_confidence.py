@@ -5,8 +5,8 @@ from pathlib import Path
 from toporank.app.workflow.script import opened
 from toporank.building.built import confidence_requests, read_built
 from toporank.building.coverage import read_coverage
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.table import INCOMPLETE, NOTHING, write_confidence
+from toporank.confidence.confidences import confidences
+from toporank.confidence.table import INCOMPLETE, NOTHING, write_confidence
 
 with opened(snakemake) as job:
     coverage = read_coverage(Path(job.input.coverage))

@@ -25,7 +25,7 @@ GRAPHS = (
 ROOMS = (
     "comparing",
     "programs",
-    "inputs",
+    "confidence",
     "finding",
     "building",
     "learning",
@@ -33,7 +33,7 @@ ROOMS = (
     "ranking",
 )
 """From structures and features to scores: each uses those before it."""
-SCORES = (*GRAPHS, *ROOMS, "metrics.py")
+SCORES = (*GRAPHS, *ROOMS, "metrics.py", "tables/of_predictors.py")
 """What makes the scores of a target."""
 
 

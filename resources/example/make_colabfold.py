@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toporank.inputs.confidence.measures import tm_length, tm_term
+from toporank.confidence.measures import tm_length, tm_term
 from toporank.structures.read import read_complex
 
 HERE = Path(__file__).resolve().parent

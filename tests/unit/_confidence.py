@@ -18,9 +18,9 @@ import pytest
 
 from conftest import REPOSITORY
 from structures_text import Atom, mmcif, pdb
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.examine import DecoyFile
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.confidences import confidences
+from toporank.confidence.examine import DecoyFile
+from toporank.confidence.table import Confidence
 
 COLABFOLD = REPOSITORY / "resources/example/colabfold"
 TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"

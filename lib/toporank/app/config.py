@@ -16,10 +16,10 @@ from pydantic import BeforeValidator, Field, model_validator
 from toporank.app.repeated_keys import repeated_keys
 from toporank.building.coverage import Coverage
 from toporank.chains.partners import checked_partners, is_file
+from toporank.confidence.table import AUTO, PlddtChoice
 from toporank.errors import ConfigError, printable
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, resolve
-from toporank.inputs.confidence.table import AUTO, PlddtChoice
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training
 from toporank.settings import (
     Name,

@@ -25,9 +25,9 @@ from toporank.building.coverage import CoverageRow, read_coverage
 from toporank.building.local_quality import LocalQualities
 from toporank.building.packing import Member, write_pack
 from toporank.chains.partners import parse_partners
+from toporank.confidence.bfactors import InFile
+from toporank.confidence.examine import DecoyFile
 from toporank.features.registry import FeatureChoice
-from toporank.inputs.confidence.bfactors import InFile
-from toporank.inputs.confidence.examine import DecoyFile
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.stored import from_bytes
@@ -84,7 +84,7 @@ def read_part(dataset: str, chunks: Iterable[str], *, fates: bool) -> Built:
 def confidence_requests(
     coverage: Iterable[CoverageRow], built: Built, store: Store
 ) -> Iterator[DecoyFile]:
-    """What `inputs.confidence.confidences.confidences` takes, in the order of coverage.
+    """What `confidence.confidences.confidences` takes, in the order of coverage.
 
     It leaves out labels without a decoy.
     """

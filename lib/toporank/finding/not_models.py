@@ -11,11 +11,11 @@ from operator import attrgetter
 from pathlib import Path
 
 from toporank.comparing.copies import have_one_shape
+from toporank.confidence.confidences import confidences
+from toporank.confidence.examine import DecoyFile
+from toporank.confidence.table import NUMBERS
 from toporank.finding.complexes import Grouped
 from toporank.finding.sequences import Sketches
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.examine import DecoyFile
-from toporank.inputs.confidence.table import NUMBERS
 from toporank.programs.catalogue import (
     PLAIN,
     files_of_model,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from toporank.inputs.confidence.own_order import RANK_IN_NAME, RELAXED
-from toporank.inputs.confidence.table import MEASURES
+from toporank.confidence.own_order import RANK_IN_NAME, RELAXED
+from toporank.confidence.table import MEASURES
 from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import KEY
 from toporank.structures.identity import Status

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from toporank.confidence.table import MEASURES
 from toporank.finding.labels import Label
-from toporank.inputs.confidence.table import MEASURES
 from toporank.metrics import per_target, spearman, summarise
 from toporank.scorer.prediction import KEY, LEVEL
 from toporank.tables.columns import CONFIDENCE as CONFIDENCES

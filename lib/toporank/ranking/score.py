@@ -29,9 +29,9 @@ from toporank.building.coverage import coverage_table
 from toporank.building.packing import write_pack
 from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.chains.complex_kinds import kind_of_complex
+from toporank.confidence.confidences import confidences
+from toporank.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
 from toporank.features.registry import FeatureChoice
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
 from toporank.ranking.interfaces import (
     MAIN,
     antibodies_of,

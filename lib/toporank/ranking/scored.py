@@ -24,9 +24,9 @@ from toporank.comparing.homology.chain_tables import (
     write_chains,
 )
 from toporank.comparing.native.label import Native, label
+from toporank.confidence.table import Confidence, rows_to_show
 from toporank.errors import LabelError, NativeError
 from toporank.files.atomic import write_text
-from toporank.inputs.confidence.table import Confidence, rows_to_show
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.leakage import LeakageRow, describe, leakage
 from toporank.ranking.model_table import model_table

@@ -20,9 +20,9 @@ from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.code import SCORES, code_of
 from toporank.comparing.homology.chain_tables import ChainRow
+from toporank.confidence.beside import state_beside
+from toporank.confidence.table import Confidence
 from toporank.files.state import MISSING
-from toporank.inputs.confidence.beside import state_beside
-from toporank.inputs.confidence.table import Confidence
 from toporank.programs.catalogue import place_of
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.tables.columns import CONTACTS, RESIDUES

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
-from toporank.inputs.confidence.table import INCOMPLETE, OK, Confidence
+from toporank.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.programs.alphafold2 import ALPHAFOLD2
 from toporank.ranking.agreement import OtherFirst, other_first
 from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, apart, quality_word

@@ -18,10 +18,10 @@ from toporank.building.built import Built
 from toporank.chains.partners import Partners, partner_name, read_chain_map
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
+from toporank.confidence.bfactors import BFactors, InFile
+from toporank.confidence.matrices import Matrices, matrices_of
 from toporank.errors import TopoRankError
 from toporank.finding.graph_files import SUFFIX
-from toporank.inputs.confidence.bfactors import BFactors, InFile
-from toporank.inputs.confidence.matrices import Matrices, matrices_of
 from toporank.programs.catalogue import files_of_model, place_of
 from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.report.contact_maps import contact_maps
@@ -95,7 +95,13 @@ class FromStore:
         self.digests = scored.digests
         self.built = Built.of(scored.plan, scored.rows("fates"))
         self.code = code_of(
-            *GRAPHS, "comparing", "inputs", "finding", "ranking", "report"
+            *GRAPHS,
+            "comparing",
+            "programs",
+            "confidence",
+            "finding",
+            "ranking",
+            "report",
         )
 
     def model(self, row: Any) -> tuple[Complex, BFactors | None]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from toporank.confidence.table import INCOMPLETE
 from toporank.errors import ConfidenceError, ConfigError
-from toporank.inputs.confidence.table import INCOMPLETE
 from toporank.ranking.scored import Scored, of_models
 from toporank.report import figures
 from toporank.report.contact_maps import contact_maps

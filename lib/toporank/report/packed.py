@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from toporank.chains.chain import ResidueId
-from toporank.inputs.confidence.matrices import Matrices
+from toporank.confidence.matrices import Matrices
 from toporank.structures.complex import Complex
 
 LEVEL = 6

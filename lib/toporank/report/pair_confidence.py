@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.chains.partners import chains_of
-from toporank.inputs.confidence.matrices import Matrices
+from toporank.confidence.matrices import Matrices
 
 
 class OfPair(NamedTuple):

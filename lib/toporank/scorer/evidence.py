@@ -24,10 +24,10 @@ from toporank.comparing.homology.chain_tables import (
     sequences_of_chains,
 )
 from toporank.comparing.votes import similarities
+from toporank.confidence.table import Confidence, read_confidence
 from toporank.files.packfile import PackedGraphs
 from toporank.finding.labels import read_split_labels
 from toporank.finding.natives import find_natives
-from toporank.inputs.confidence.table import Confidence, read_confidence
 from toporank.learning.folds import out_of_fold
 from toporank.learning.inference import open_network, predict_all
 from toporank.learning.selection import CHECKPOINT_OF

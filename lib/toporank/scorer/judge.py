@@ -57,10 +57,10 @@ from pydantic import Field, model_validator
 from toporank.chains.complex_kinds import WITH_BINDER
 from toporank.comparing.decoys import Compared, read_decoys
 from toporank.comparing.votes import similarities
+from toporank.confidence.own_order import first_of_program
+from toporank.confidence.table import Confidence, counted
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text
-from toporank.inputs.confidence.own_order import first_of_program
-from toporank.inputs.confidence.table import Confidence, counted
 from toporank.metrics import Floats
 from toporank.scorer.curves import Curve, Number, Weight
 from toporank.scorer.prediction import DECIMALS, Estimate, Score

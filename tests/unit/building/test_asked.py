@@ -15,7 +15,7 @@ import pytest
 import toporank
 from conftest import REPOSITORY
 from replacing import written_over
-from toporank.inputs.confidence import confidences
+from toporank.confidence import confidences
 
 
 @pytest.fixture

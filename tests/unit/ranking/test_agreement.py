@@ -7,7 +7,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import OtherFirst, other_first, with_predictor
 from toporank.tables.columns import CONFIDENCE
 from toporank.tables.frames import of_records

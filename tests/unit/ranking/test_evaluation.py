@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from toporank.confidence.table import Confidence
 from toporank.finding.labels import Label
-from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.evaluation import CONFIDENCE, CONSENSUS, calibration, evaluate
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.tables.columns import CONFIDENCE as CONFIDENCES

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.interfaces import InterfaceRow, with_roles
 from toporank.ranking.model_table import (

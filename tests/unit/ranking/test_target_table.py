@@ -14,7 +14,7 @@ from _chains import HEAVY, LIGHT
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
 from toporank.comparing.homology.chain_tables import ChainRow
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow

@@ -12,9 +12,9 @@ import pytest
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
 from toporank.__main__ import main
 from toporank.chains.chain import ResidueId
+from toporank.confidence.examine import NOT_OF_THIS_MODEL
+from toporank.confidence.table import Confidence
 from toporank.errors import ConfigError
-from toporank.inputs.confidence.examine import NOT_OF_THIS_MODEL
-from toporank.inputs.confidence.table import Confidence
 from toporank.report import figures
 from toporank.report.names import shortened
 from toporank.report.superposed import turned

@@ -32,8 +32,8 @@ from scored_folders import (
 )
 from toporank.app.results import Page
 from toporank.building.chunks.store import Store
-from toporank.inputs.confidence.matrices import Matrices
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.matrices import Matrices
+from toporank.confidence.table import Confidence
 from toporank.layout import repository
 from toporank.ranking.interfaces import MAIN, InterfaceRow
 from toporank.report import drawings

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from toporank.chains.chain import ResidueId
-from toporank.inputs.confidence.matrices import Matrices
+from toporank.confidence.matrices import Matrices
 from toporank.report.pair_confidence import OfPair, of_pairs
 
 CONTACTS = pd.DataFrame(

@@ -7,8 +7,8 @@ import pandas as pd
 from scored_folders import LOST, UNLIKE, open_folder, write_answer
 from toporank.app.commands.shown import answer
 from toporank.app.commands.terminal import Terminal
-from toporank.inputs.confidence.beside import UNREAD
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.beside import UNREAD
+from toporank.confidence.table import Confidence
 from toporank.ranking.interfaces import MAIN, SIDE
 from toporank.ranking.scored import Scored
 

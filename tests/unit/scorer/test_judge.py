@@ -15,13 +15,13 @@ from conftest import REPOSITORY
 from toporank.building.coverage import CoverageRow
 from toporank.chains.complex_kinds import ANTIBODY, PROTEINS, RECEPTOR
 from toporank.comparing.decoys import Compared
-from toporank.errors import RecordError
-from toporank.inputs.confidence.table import (
+from toporank.confidence.table import (
     ALL_CHAINS,
     Confidence,
     best_measured,
     of_copies,
 )
+from toporank.errors import RecordError
 from toporank.scorer.judge import (
     OF_PAIRS,
     OF_RESIDUES,

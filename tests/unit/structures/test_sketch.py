@@ -20,8 +20,8 @@ from structures_text import (
 )
 from toporank.building.target_chains import sequences
 from toporank.comparing.copies import copies_of
+from toporank.confidence.bfactors import b_factors
 from toporank.errors import StructureError
-from toporank.inputs.confidence.bfactors import b_factors
 from toporank.structures import read
 from toporank.structures.model_shape import shape_of
 from toporank.structures.read import read_complex

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from toporank.comparing.homology.chain_tables import ChainRow
+from toporank.confidence.table import Confidence
 from toporank.errors import RecordError
-from toporank.inputs.confidence.table import Confidence
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.scored import readme
 from toporank.tables.columns import (

@@ -30,11 +30,11 @@ from toporank.app.request import (
     name_of,
 )
 from toporank.app.workflow import runs
+from toporank.confidence.table import ALWAYS, NEVER
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.printable_names import free_name
 from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE
-from toporank.inputs.confidence.table import ALWAYS, NEVER
 from toporank.workers import n_cores
 
 

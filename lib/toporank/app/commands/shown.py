@@ -12,10 +12,10 @@ import pandas as pd
 
 from toporank import layout
 from toporank.app.commands.terminal import Terminal
+from toporank.confidence.beside import UNREAD
 from toporank.errors import TopoRankError, printable
 from toporank.finding.complexes import Grouped
 from toporank.finding.scan import is_model
-from toporank.inputs.confidence.beside import UNREAD
 from toporank.programs.catalogue import programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN

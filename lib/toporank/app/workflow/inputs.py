@@ -37,11 +37,11 @@ from toporank.building.chunks.published import (
 )
 from toporank.building.chunks.stages import recipes
 from toporank.code import LIBRARY, ROOMS, code_of
+from toporank.confidence import beside as confidence_files
 from toporank.errors import ConfigError
 from toporank.features.registry import FeatureChoice, canonical, records
 from toporank.files.atomic import sha256
 from toporank.finding.labels import SplitRules
-from toporank.inputs.confidence import beside as confidence_files
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.run import CHECKPOINT_OF
 from toporank.scorer.scorer import files_of

@@ -90,7 +90,7 @@ def code_digest(kind: str, choices: dict[str, FeatureChoice]) -> str:
         if kind in ("contacts", "label")
         else ()
     )
-    confidence = ("programs", "inputs/confidence") if kind == "confidence" else ()
+    confidence = ("programs", "confidence") if kind == "confidence" else ()
     code = code_of(*GRAPHS, *labels, *confidence, *plugin)
     versions = " ".join(_version(package) for package in PACKAGES[kind])
     return hashlib.sha256(f"{code} {versions}".encode()).hexdigest()[:16]
@@ -195,10 +195,10 @@ class DecoyArtefacts:
 
     @functools.cached_property
     def in_file(self) -> Entry:
-        """The confidence in the file, as `inputs.confidence.bfactors.InFile` keeps it."""
+        """The confidence in the file, as `confidence.bfactors.InFile` keeps it."""
 
         def make() -> tuple[bytes, dict[str, Any]]:
-            from toporank.inputs.confidence.bfactors import InFile  # imports gemmi
+            from toporank.confidence.bfactors import InFile  # imports gemmi
 
             return InFile.of(self._file, self._place).to_bytes(), {}
 

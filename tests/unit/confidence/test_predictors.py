@@ -23,20 +23,20 @@ from hypothesis.extra import numpy as arrays
 
 from replacing import WAYS
 from structures_text import Atom, alanine, changed, mmcif, pdb, write
-from toporank.errors import ConfidenceError
-from toporank.files.compressed import ENDINGS, without_compression
-from toporank.files.state import state_of
-from toporank.inputs.confidence import bfactors
-from toporank.inputs.confidence.beside import state_beside, states
-from toporank.inputs.confidence.chain_pairs import UNNAMED_PAIRS
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.examine import DecoyFile
-from toporank.inputs.confidence.table import (
+from toporank.confidence import bfactors
+from toporank.confidence.beside import state_beside, states
+from toporank.confidence.chain_pairs import UNNAMED_PAIRS
+from toporank.confidence.confidences import confidences
+from toporank.confidence.examine import DecoyFile
+from toporank.confidence.table import (
     ALL_CHAINS,
     Confidence,
     read_confidence,
     write_confidence,
 )
+from toporank.errors import ConfidenceError
+from toporank.files.compressed import ENDINGS, without_compression
+from toporank.files.state import state_of
 from toporank.programs import haddock
 from toporank.programs import values as files_as_values
 from toporank.programs.catalogue import place_of
@@ -1027,7 +1027,7 @@ def test_a_folder_of_many_targets_is_listed_once(tmp_path, monkeypatch):
         os, "scandir", lambda path: listed.append(path) or scandir(path)
     )
     monkeypatch.setattr(
-        "toporank.inputs.confidence.beside.state_if_there",
+        "toporank.confidence.beside.state_if_there",
         lambda path: looked_at.append(path) or state(path),
     )
     look_anew()

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.chains.chain import ResidueId
+from toporank.confidence.bfactors import BFactors, b_factors, judge
+from toporank.confidence.chain_pairs import pairs_of_chains
+from toporank.confidence.measures import residues_of_partners
+from toporank.confidence.place import placed
+from toporank.confidence.table import AUTO
+from toporank.confidence.tokens import WHOSE_FILES, described
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.bfactors import BFactors, b_factors, judge
-from toporank.inputs.confidence.chain_pairs import pairs_of_chains
-from toporank.inputs.confidence.measures import residues_of_partners
-from toporank.inputs.confidence.place import placed
-from toporank.inputs.confidence.table import AUTO
-from toporank.inputs.confidence.tokens import WHOSE_FILES, described
 from toporank.programs.catalogue import output_of_predictor, place_of, predictor_of
 from toporank.structures.complex import Complex
 from toporank.structures.read import open_structure

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from structures_text import EXAMPLES
-from toporank.inputs.confidence import measures
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.examine import DecoyFile
+from toporank.confidence import measures
+from toporank.confidence.confidences import confidences
+from toporank.confidence.examine import DecoyFile
 from toporank.structures.read import read_complex
 
 A, B = np.array([0, 1]), np.array([2, 3, 4])

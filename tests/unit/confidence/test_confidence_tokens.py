@@ -33,8 +33,8 @@ from _confidence import (
 )
 
 from structures_text import Atom, pdb
-from toporank.inputs.confidence.matrices import matrices_of
-from toporank.inputs.confidence.place import shifted_b_factors
+from toporank.confidence.matrices import matrices_of
+from toporank.confidence.place import shifted_b_factors
 from toporank.structures.read import read_complex
 
 

@@ -25,10 +25,10 @@ from _confidence import (
     with_modified,
 )
 
-from toporank.inputs.confidence.chain_pairs import UNNAMED_PAIRS
-from toporank.inputs.confidence.place import ANOTHER_ORDER
-from toporank.inputs.confidence.place_by_names import UNCONFIRMED
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.chain_pairs import UNNAMED_PAIRS
+from toporank.confidence.place import ANOTHER_ORDER
+from toporank.confidence.place_by_names import UNCONFIRMED
+from toporank.confidence.table import Confidence
 
 both = pytest.mark.parametrize("model", MODELS, ids=["2", "4"])
 

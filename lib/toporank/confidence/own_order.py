@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.table import Confidence
 
 RANK_IN_NAME = re.compile(r"(?:^|[_.-])rank(?:ed)?[_-]?(\d+)(?=[_.#-]|$)")
 RELAXED = re.compile(r"_(un)?relaxed")

@@ -11,10 +11,9 @@ import itertools
 
 import numpy as np
 
-from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.place_by_names import by_names
-from toporank.inputs.confidence.place_by_order import by_numbers, by_order
-from toporank.inputs.confidence.tokens import (
+from toporank.confidence.place_by_names import by_names
+from toporank.confidence.place_by_order import by_numbers, by_order
+from toporank.confidence.tokens import (
     MOST_DIFFERING,
     MOST_NAMED,
     WHOSE_FILES,
@@ -25,6 +24,7 @@ from toporank.inputs.confidence.tokens import (
     other_atoms,
     run_names,
 )
+from toporank.errors import ConfidenceError
 from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from toporank.chains.match import superposition
 from toporank.chains.thresholds import FEWEST_ATOMS
-from toporank.errors import TopoRankError, printable
-from toporank.inputs.confidence.beside import unread
-from toporank.inputs.confidence.bfactors import OF_A_MONOMER
-from toporank.inputs.confidence.examine import DecoyFile, Examined, examine
-from toporank.inputs.confidence.table import (
+from toporank.confidence.beside import unread
+from toporank.confidence.bfactors import OF_A_MONOMER
+from toporank.confidence.examine import DecoyFile, Examined, examine
+from toporank.confidence.table import (
     AUTO,
     FROM_PLDDT,
     INCOMPLETE,
@@ -24,6 +23,7 @@ from toporank.inputs.confidence.table import (
     Confidence,
     PlddtChoice,
 )
+from toporank.errors import TopoRankError, printable
 from toporank.programs.catalogue import place_of
 from toporank.programs.file_names import look_anew
 from toporank.structures.complex import Complex

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from toporank.chains.partners import Partners
-from toporank.errors import TopoRankError
-from toporank.inputs.confidence.measures import (
+from toporank.confidence.measures import (
     pairs_of_bodies,
     residues_of_partners,
     touching,
 )
-from toporank.inputs.confidence.table import ALL_CHAINS
-from toporank.inputs.confidence.tokens import LETTERS, Placed
+from toporank.confidence.table import ALL_CHAINS
+from toporank.confidence.tokens import LETTERS, Placed
+from toporank.errors import TopoRankError
 from toporank.programs.catalogue import program_called
 from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex

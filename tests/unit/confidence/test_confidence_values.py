@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from structures_text import Atom, alanine, mmcif, write
+from toporank.confidence.tokens import described, differing
 from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.tokens import described, differing
 from toporank.programs import values
 from toporank.programs.values import array, number
 from toporank.structures.read import read_complex

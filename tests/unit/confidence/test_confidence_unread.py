@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from structures_text import pair, pdb
-from toporank.inputs.confidence.beside import Unread, unread
-from toporank.inputs.confidence.confidences import confidences
-from toporank.inputs.confidence.examine import DecoyFile
+from toporank.confidence.beside import Unread, unread
+from toporank.confidence.confidences import confidences
+from toporank.confidence.examine import DecoyFile
 from toporank.programs.catalogue import PROGRAMS
 from toporank.programs.file_names import look_anew
 

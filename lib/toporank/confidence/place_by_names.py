@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.tokens import (
+from toporank.confidence.tokens import (
     ALIKE,
     LETTERS,
     MOST_DIFFERING,
@@ -22,6 +21,7 @@ from toporank.inputs.confidence.tokens import (
     only_least,
     run_names,
 )
+from toporank.errors import ConfidenceError
 from toporank.programs.formats import NO_NUMBER
 from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.chains.chain import ResidueId
-from toporank.inputs.confidence.table import ALWAYS, NEVER, PlddtChoice
+from toporank.confidence.table import ALWAYS, NEVER, PlddtChoice
 from toporank.metrics import spearman
 from toporank.programs.catalogue import docked_by, is_docked
 from toporank.programs.program import Terms

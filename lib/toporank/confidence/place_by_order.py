@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.errors import ConfidenceError
-from toporank.inputs.confidence.tokens import (
+from toporank.confidence.tokens import (
     ALIKE,
     SAME_MEAN,
     WHOSE_FILES,
@@ -18,6 +17,7 @@ from toporank.inputs.confidence.tokens import (
     layouts,
     only_least,
 )
+from toporank.errors import ConfidenceError
 from toporank.programs.program import PredictorOutput
 from toporank.structures.complex import Complex
 

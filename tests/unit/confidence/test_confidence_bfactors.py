@@ -24,17 +24,17 @@ from scipy.spatial.transform import Rotation
 
 from structures_text import EXAMPLES, Atom, alanine, ca_trace, pdb, pdb_with
 from toporank.building.planning import plan_of
-from toporank.finding.discovery import decoys_of
-from toporank.inputs.confidence.bfactors import (
+from toporank.confidence.bfactors import (
     LIKE_CRYSTAL,
     LIKE_MASK,
     NOT_SMOOTH,
     OF_A_MONOMER,
     OF_TOPORANK,
 )
-from toporank.inputs.confidence.confidences import confidences, displacement
-from toporank.inputs.confidence.examine import DecoyFile
-from toporank.inputs.confidence.table import Confidence
+from toporank.confidence.confidences import confidences, displacement
+from toporank.confidence.examine import DecoyFile
+from toporank.confidence.table import Confidence
+from toporank.finding.discovery import decoys_of
 from toporank.structures.complex import Complex
 from toporank.structures.in_memory import mmcif_of
 from toporank.structures.read import read_complex

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from toporank.chains.partners import Partners
-from toporank.errors import ConfidenceError, TopoRankError
-from toporank.inputs.confidence.bfactors import (
+from toporank.confidence.bfactors import (
     OF_TOPORANK,
     BFactors,
     InFile,
@@ -20,10 +19,10 @@ from toporank.inputs.confidence.bfactors import (
     judge,
     profiles,
 )
-from toporank.inputs.confidence.chain_pairs import UNNAMED_PAIRS, iptm_between_partners
-from toporank.inputs.confidence.measures import measured, residues_of_partners
-from toporank.inputs.confidence.place import placed, shifted_b_factors
-from toporank.inputs.confidence.table import (
+from toporank.confidence.chain_pairs import UNNAMED_PAIRS, iptm_between_partners
+from toporank.confidence.measures import measured, residues_of_partners
+from toporank.confidence.place import placed, shifted_b_factors
+from toporank.confidence.table import (
     ALWAYS,
     AUTO,
     INCOMPLETE,
@@ -36,13 +35,14 @@ from toporank.inputs.confidence.table import (
     Confidence,
     PlddtChoice,
 )
-from toporank.inputs.confidence.tokens import (
+from toporank.confidence.tokens import (
     MOST_DIFFERING,
     Placed,
     differing,
     n_tokens,
     other_atoms,
 )
+from toporank.errors import ConfidenceError, TopoRankError
 from toporank.programs.catalogue import (
     files_of_model,
     output_of_predictor,

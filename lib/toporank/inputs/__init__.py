@@ -1,1 +1,0 @@
-"""What predictors say of their models (`confidence`)."""
