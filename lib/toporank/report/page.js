@@ -140,12 +140,12 @@ function sortedInWords() {
 }
 
 function filter() {
-  const query = find.value.trim().toLowerCase(), having = data.proteins[protein.value]?.targets;
-  matching = order.filter(i => (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value) && (!having || having.includes(i)));
+  const query = find.value.trim().toLowerCase(), having = protein.value && Number(protein.value);
+  matching = order.filter(i => (!query || searched[i].includes(query)) && (!only.value || T.verdict[i] === only.value) && (having === "" || data.proteins.of[i].includes(having)));
   if (N > 1 && !matching.includes(state.open)) close();
   drawn = 0;
   draw(Math.max(BATCH, matching.indexOf(state.open) + 1));
-  const with_ = having ? ` with ${data.proteins[protein.value].name}` : "";
+  const with_ = having === "" ? "" : ` with ${data.proteins.names[having]}`;
   document.getElementById("count").textContent = N > 1 ? `${matching.length.toLocaleString("en")} of ${N.toLocaleString("en")} complexes${with_}, ${sortedInWords()}. A row opens into its models.${sharing()}` : "";
 }
 
@@ -246,13 +246,52 @@ function drawMap() {
   box.innerHTML = `<svg role="img" viewBox="0 ${top - 20} 740 ${760 - top}" aria-label="Map of ${x.length} models along two principal axes, ${v[0]} and ${v[1]} % of the variance">${points.join("")}</svg>`;
 }
 
+// Baits, each with its pairs, so few that every pair of a protein with several of them has its place: of a protein and its partner.
+function pairsOfProteins() {
+  let pairs = data.proteins.of.map((of, i) => ({ i, of: of.length === 1 ? [of[0], of[0]] : of })).filter(({ of }) => of.length === 2);
+  const baits = [];
+  for (;;) {
+    const counts = new Map();
+    for (const { of } of pairs) for (const place of new Set(of)) counts.set(place, (counts.get(place) ?? 0) + 1);
+    const [bait, n] = [...counts].reduce((most, one) => one[1] > most[1] ? one : most, [-1, 1]);
+    if (n < 2) return baits;
+    const with_ = new Map();
+    for (const { i, of } of pairs) if (of.includes(bait)) with_.set(of[0] === bait ? of[1] : of[0], with_.get(of[0] === bait ? of[1] : of[0]) ?? i);
+    baits.push({ bait, with_ });
+    pairs = pairs.filter(({ of }) => !of.includes(bait));
+  }
+}
+
+function drawPairs(baits) {
+  const box = document.querySelector("#pairs .scroll"), name = place => wrapped(data.proteins.names[place]);
+  const byName = (a, b) => names.compare(data.proteins.names[a], data.proteins.names[b]);
+  const columns = [...new Set(baits.flatMap(({ with_ }) => [...with_.keys()]))].sort(byName);
+  baits.sort((a, b) => byName(a.bait, b.bait));
+  const cell = i => i == null ? "<td></td>" : `<td class="n"><button type="button" class="link" data-i="${i}" title="${escaped(T.target[i])}: ${T.verdict?.[i] || "not scored"}${T.p_interact?.[i] == null ? "" : `, interact ${percent(T.p_interact[i])}`}"><span class="verdict ${tone(T.verdict?.[i])}">${fixed(T.dockq?.[i])}</span></button></td>`;
+  box.innerHTML = `<table class="tight"><thead><tr><td></td>${columns.map(place => `<th scope="col" class="n">${name(place)}</th>`).join("")}</tr></thead>
+    <tbody>${baits.map(({ bait, with_ }) => `<tr><th scope="row">${name(bait)}</th>${columns.map(place => cell(with_.get(place))).join("")}</tr>`).join("")}</tbody></table>`;
+  box.onclick = ({ target }) => {
+    const i = target.closest("button")?.dataset.i;
+    if (i == null) return;
+    find.value = only.value = protein.value = "";
+    filter();
+    if (state.open !== +i) open(+i);
+    setAddress();
+    rows[i].scrollIntoView();
+  };
+}
+
 function start() {
   for (const node of $("[data-wrap]")) node.innerHTML = wrapped(node.textContent);
   if (N > 1) {
     drawHead();
     for (const verdict of data.verdicts) if (T.verdict?.includes(verdict)) only.append(make("option", { value: verdict }, verdict));
-    data.proteins.forEach(({ name, targets }, place) => protein.append(make("option", { value: place }, `${name} (${targets.length})`)));
-    protein.parentNode.hidden = !data.proteins.length;
+    const shared = data.proteins.names.map((name, place) => ({ name, place, n: data.proteins.of.filter(of => of.includes(place)).length })).filter(({ n }) => n > 1 && n < N);
+    for (const { name, place, n } of shared) protein.append(make("option", { value: place }, `${name} (${n})`));
+    protein.parentNode.hidden = !shared.length;
+    const matrix = document.getElementById("pairs"), baits = pairsOfProteins();
+    matrix.hidden = baits.length < 2;
+    matrix.addEventListener("toggle", () => matrix.open && drawPairs(baits));
     document.getElementById("all").hidden = false;
     find.addEventListener("input", filter);
     only.addEventListener("change", filter);

@@ -285,29 +285,48 @@ def interfaces_of(scored: Scored) -> dict[str, dict[int, list[dict[str, Any]]]]:
     return shown
 
 
-def proteins(scored: Scored) -> list[dict[str, Any]]:
-    """Return the proteins that several targets have, but not all of them, with those targets.
+def proteins(scored: Scored) -> dict[str, Any]:
+    """Return the proteins of the targets, as a screen has them.
 
-    A protein is called what the names of its targets, and no others, have in common, as in screens
-    of one bait; else by its length and its first target.
+    A protein of several targets is called what their names, and no others, have in common; that of
+    one target what is left of its name; else by its length and its first target.
+
+    Returns
+    -------
+    proteins : `names`, and `of`: for each target the places of its proteins among these. Nothing
+        where no two targets have a protein in common
     """
     place_of = {target: place for place, target in enumerate(scored.targets["target"])}
     having: dict[str, set[int]] = {}
     for row in scored.chains:
         if row.target in place_of and row.sequence:
             having.setdefault(row.sequence, set()).add(place_of[row.target])
-    words = [set(_WORD.split(target)) for target in place_of]
-    shared = []
-    for sequence, targets in having.items():
-        if not 1 < len(targets) < len(place_of):
-            continue
-        common = set.intersection(*(words[place] for place in targets))
-        for place, of_target in enumerate(words):
-            common -= of_target if place not in targets else set()
-        first = list(place_of)[min(targets)]
-        name = min(common, default=f"protein of {len(sequence)} residues in {first}")
-        shared.append({"name": name, "targets": sorted(targets)})
-    return sorted(shared, key=lambda one: (-len(one["targets"]), one["name"]))
+    if max(map(len, having.values()), default=0) < 2:
+        return {"names": [], "of": []}
+    words = [_WORD.split(target) for target in place_of]
+    first_in = list(place_of)
+    names: list[str] = []
+    of_targets: list[list[int]] = [[] for _ in words]
+    for sequence in sorted(having, key=lambda one: -len(having[one])):
+        targets = having[sequence]
+        first = min(targets)
+        common = [word for word in words[first] if word]
+        for place in targets:
+            common = [word for word in common if word in words[place]]
+        if len(targets) < 2:
+            called = [names[place] for place in of_targets[first]]
+            common = ["_".join(word for word in common if word not in called)]
+        elif len(targets) < len(words):
+            others = set().union(
+                *(words[p] for p in range(len(words)) if p not in targets)
+            )
+            common = sorted(word for word in common if word not in others)
+        name = next(filter(None, common), "")
+        for place in targets:
+            of_targets[place].append(len(names))
+        n = len(sequence)
+        names.append(name or f"protein of {n} residues in {first_in[first]}")
+    return {"names": names, "of": of_targets}
 
 
 def places_on_map(scored: Scored) -> dict[str, list[Any]]:

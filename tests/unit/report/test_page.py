@@ -165,11 +165,13 @@ def test_a_protein_of_several_complexes_has_the_name_that_these_share(tmp_path):
     }
     scores = {"bait+a": {"m": 0.9}, "bait+b": {"m": 0.8}, "c+d": {"m": 0.7}}
     page = page_of(write_answer(tmp_path, scores, chains=chains))
-    shared = {each["name"]: each["targets"] for each in data_of(page)["proteins"]}
-    assert shared == {
-        "bait": [0, 1],
-        f"protein of {len(PROTEINS['right'])} residues in bait+a": [0, 2],
-        f"protein of {len(PROTEINS['other'])} residues in bait+b": [1, 2],
+    assert data_of(page)["proteins"] == {
+        "names": [
+            "bait",
+            f"protein of {len(PROTEINS['right'])} residues in bait+a",
+            f"protein of {len(PROTEINS['other'])} residues in bait+b",
+        ],
+        "of": [[0, 1], [0, 2], [1, 2]],
     }
 
 
@@ -488,6 +490,22 @@ def test_the_table_is_sorted_searched_filtered_and_saved(browser, tmp_path):
     assert len(rows) == 12
     assert "'=1+1" in [row["target"] for row in rows]
     assert_quiet(page)
+
+
+def test_baits_and_their_partners_are_a_table_whose_cells_open_rows(browser, tmp_path):
+    proteins = {"L": "left", "R": "right", "O": "other"}
+    chains = {
+        pair: tuple(proteins[letter] for letter in pair.split("+"))
+        for pair in ("R+L", "R+O", "R+R", "O+L", "O+O")
+    }
+    scores = {pair: {"m": 0.9 - nth / 10} for nth, pair in enumerate(chains)}
+    page = opened(browser, write_answer(tmp_path, scores, chains=chains))
+    page.run("document.getElementById('pairs').open = true")
+    wait_for(page, "document.querySelectorAll('#pairs table').length")
+    assert texts(page, "#pairs thead th") == ["L", "O", "R"]
+    assert texts(page, "#pairs tbody tr") == ["O0.600.50", "R0.900.800.70"]
+    page.run("document.querySelector('#pairs button span').click()")
+    assert texts(page, "#panel h2") == ["O+L"]
 
 
 def test_rows_of_a_large_table_follow_when_they_are_needed(browser, tmp_path):
