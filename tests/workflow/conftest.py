@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -175,11 +176,20 @@ def clone_to(folder: Path) -> Path:
             ignore=shutil.ignore_patterns("__pycache__"),
         )
     shutil.copy(REPOSITORY / "Snakefile", folder)
-    for compiled in REPOSITORY.glob("lib/**/__pycache__/toporank-*/*_*"):
-        pycache = folder / compiled.relative_to(REPOSITORY).parents[1]
-        name = UserProvidedCacheLocator.get_suitable_cache_subpath(pycache.parent / "_")
-        shutil.copytree(compiled, pycache / compiled.parent.name / name)
+    copy_compiled(folder)
     return folder
+
+
+def copy_compiled(folder: Path, before: float = math.inf) -> None:
+    """What numba compiled here before a time, in the folders where it looks for it there."""
+    for file in REPOSITORY.glob("lib/**/__pycache__/toporank-*/*_*/*.nb?"):
+        if file.stat().st_mtime < before:
+            cache = folder / file.relative_to(REPOSITORY).parents[1]
+            place = UserProvidedCacheLocator.get_suitable_cache_subpath(
+                cache.parents[1] / "_"
+            )
+            (cache / place).mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, cache / place)
 
 
 def made_once(
