@@ -83,7 +83,13 @@ def describe(rows: Iterable[LeakageRow]) -> str:
     rows = list(rows)
     counts = Counter(row.seen_in_training for row in rows)
     reasons = sorted({row.why for row in rows if row.seen_in_training == UNKNOWN})
-    parts = [f"{counts[SEEN]} seen in training", f"{counts[NEW]} new"]
-    if reasons:
-        parts.append(f"{counts[UNKNOWN]} unknown ({'; '.join(reasons)})")
-    return f"{len(rows)} target{'s' * (len(rows) != 1)} = {' + '.join(parts)}"
+    n = len(rows)
+    what = "The target was" if n == 1 else f"Of {n} targets {counts[SEEN]} were"
+    if n == 1 and not counts[SEEN]:
+        what += " not"
+    text = f"{what} seen in training"
+    if not reasons:
+        return text
+    if n == 1:
+        return f"Whether training has seen the target is not known: {reasons[0]}"
+    return f"{text}; of {counts[UNKNOWN]} it is not known: {'; '.join(reasons)}"

@@ -64,8 +64,8 @@ def test_of_a_checkpoint_without_record_nothing_is_known(description):
         ("b", "unknown"),
     ]
     assert describe(rows) == (
-        "2 targets = 0 seen in training + 0 new + 2 unknown (the checkpoint does not say what it "
-        "was trained on)"
+        "Of 2 targets 0 were seen in training; of 2 it is not known: the checkpoint does not say "
+        "what it was trained on"
     )
 
 
@@ -80,8 +80,13 @@ def test_of_an_ensemble_it_is_what_any_of_its_members_has_seen():
 
 def test_the_numbers_add_up():
     assert describe(leakage(SCORED, SCORED, [TRAINED])).startswith(
-        "4 targets = 2 seen in training + 1 new + 1 unknown (all"
+        "Of 4 targets 2 were seen in training; of 1 it is not known: all"
     )
+    alone = [leakage([name], SCORED, [TRAINED]) for name in ("t1", "new")]
+    assert [describe(rows) for rows in alone] == [
+        "The target was seen in training",
+        "The target was not seen in training",
+    ]
 
 
 # ---- chains of targets ---------------------------------------------------------------------------
