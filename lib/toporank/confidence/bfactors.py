@@ -314,8 +314,9 @@ def judge(
         return Judged(are_plddt=True)
     if b_factors.other_metric:
         return Judged(are_plddt=False, reason=b_factors.other_metric)
-    residues = np.flatnonzero(complex_.ca >= 0)
-    values = b_factors.of(complex_)[residues]
+    of_all = b_factors.of(complex_)
+    residues = np.flatnonzero((complex_.ca >= 0) & ~np.isnan(of_all))
+    values = of_all[residues]
     if len(residues) < FEWEST or not np.ptp(values):
         is_other = b_factors.measured or b_factors.in_cell
         return Judged(are_plddt=told and not is_other)
