@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+
+from toporank.chains.thresholds import LONGEST_GAP, SLACK, STEP
 
 
 class ResidueId(NamedTuple):
@@ -60,6 +64,16 @@ class Chain:
     def numbers(self) -> np.ndarray:
         """Residue numbers, int, shape (L,)."""
         return np.array([residue[1] for residue in self.residues], dtype=int)
+
+    @property
+    def molecules(self) -> list[slice]:
+        """Its stretches between which no peptide bond can be, however many residues are missing."""
+        apart = np.linalg.norm(np.diff(self.ca, axis=0), axis=1)
+        gap = np.diff(self.numbers)
+        too_far = apart > STEP * np.maximum(gap, 1) * SLACK
+        is_seam = too_far | ((apart > STEP * SLACK) & ((gap < 0) | (gap > LONGEST_GAP)))
+        ends = (np.flatnonzero(is_seam) + 1).tolist()
+        return list(itertools.starmap(slice, pairwise([0, *ends, len(self.sequence)])))
 
     def piece(self, name: str, residues: slice) -> Chain:
         """Some residues of the chain under another name."""

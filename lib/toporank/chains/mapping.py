@@ -19,7 +19,13 @@ import numpy as np
 from toporank.chains.alignment import align, most_identical, pieces
 from toporank.chains.chain import Chain
 from toporank.chains.match import superposition
-from toporank.chains.thresholds import BELOW_BEST, FEWEST_ATOMS, FRAGMENT, SAME_CHAIN
+from toporank.chains.thresholds import (
+    BELOW_BEST,
+    FEWEST_ATOMS,
+    FRAGMENT,
+    SAME_CHAIN,
+    WELL_MATCHED,
+)
 from toporank.files.printable_names import free_name
 
 MOST = 720
@@ -238,7 +244,8 @@ def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Corresponde
 
     A chain is cut only where chains of the other structure are left without a counterpart, and
     several of them lie in it side by side. Copies of one chain lie in the same place, so they are
-    not joined.
+    not joined. Molecules under one name of the decoy are taken apart where more residues correspond
+    then: they may stand in another order in the native.
 
     Parameters
     ----------
@@ -248,6 +255,47 @@ def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Corresponde
     -------
     Correspondence, with the very same `native` or `decoy` where none of its chains is cut
     """
+    whole = _cut_and_mapped(native, decoy)
+    n_whole = _n_identical(whole)
+    n_residues = min(_n_residues(native), _n_residues(decoy))
+    molecules = _molecules(decoy)
+    if n_whole >= WELL_MATCHED * n_residues or len(molecules) == len(decoy):
+        return whole
+    apart = _cut_and_mapped(native, molecules)
+    return apart if WELL_MATCHED * _n_identical(apart) > n_whole else whole
+
+
+def _n_residues(chains: Chains) -> int:
+    return sum(len(chain.sequence) for chain in chains.values())
+
+
+def _n_identical(found: Correspondence) -> int:
+    """Identical residues of chains that correspond."""
+    n = 0
+    for name, other in found.mappings[0].items():
+        alignment = align(found.native[name].sequence, found.decoy[other].sequence)
+        n += alignment.n_identical
+    return n
+
+
+def _molecules(chains: Chains) -> dict[str, Chain]:
+    """The chains; each molecule of one that is several for itself."""
+    parted: dict[str, Chain] = {}
+    for name, chain in chains.items():
+        stretches = [each for each in chain.molecules if each.stop - each.start > 1]
+        if len(stretches) < 2:
+            parted[name] = chain
+            continue
+        for number, residues in enumerate(stretches, 1):
+            piece_name = free_name(f"{name}/{number}", {*chains, *parted})
+            parted[piece_name] = chain.piece(piece_name, residues)
+    return parted
+
+
+def _cut_and_mapped(
+    native: dict[str, Chain], decoy: dict[str, Chain]
+) -> Correspondence:
+    """As `correspond`, with the chains of the decoy as they are."""
     possible = mappings(native, decoy)
     n_mapped = len(possible[0])
     cut_decoy = _with_pieces(decoy, native) if 0 < n_mapped < len(native) else decoy

@@ -52,6 +52,21 @@ one may tell a network about the other."""
 FEWEST_KMERS = 16
 """Different 5-mers of a chain that is compared: those of 20 residues."""
 
+# ---- several molecules under one name ------------------------------------------------------------
+
+STEP = 3.8
+"""Å between the CA atoms of two residues with a peptide bond."""
+SLACK = 1.1
+"""Of this distance in models."""
+LONGEST_GAP = 100
+"""Residues that a chain may lack in one place. Programs that write TER at gaps do so at shorter
+ones.
+"""
+WELL_MATCHED = 0.9
+"""Share of the residues of the smaller structure that are identical in its counterparts, from which
+nobody asks whether molecules under one name stand in another order.
+"""
+
 # ---- a residue of one chain is a residue of the other --------------------------------------------
 
 NUMBERS_AGREE = 0.9

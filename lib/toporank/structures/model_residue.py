@@ -9,9 +9,6 @@ import gemmi
 
 from toporank.structures.residue_names import PEPTIDE_BOND
 
-STEP = 3.8
-"""Å between the CA atoms of two residues with a peptide bond."""
-
 
 @dataclass(slots=True)
 class ModelResidue:

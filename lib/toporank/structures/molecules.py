@@ -23,16 +23,13 @@ import numpy as np
 from toporank.chains.chain import ResidueId, chains_by_name
 from toporank.chains.immune import PEPTIDE, joined, pairs_of
 from toporank.chains.partners import listed
+from toporank.chains.thresholds import LONGEST_GAP, STEP
 from toporank.files.printable_names import free_name
 from toporank.structures.complex import STANDARD
-from toporank.structures.model_residue import STEP, ModelResidue
+from toporank.structures.model_residue import ModelResidue
 
 FEWEST = 5
 """Amino acids of a molecule, at least; fewer are a ligand or a loose end."""
-LONGEST_GAP = 100
-"""Residues that a chain may lack in one place. Programs that write TER at gaps do so at shorter
-ones.
-"""
 FAR = 20.0
 """Å between CA atoms beyond which a note names a chain that goes on without a peptide bond."""
 APART = 40.0

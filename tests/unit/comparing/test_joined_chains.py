@@ -85,6 +85,19 @@ def test_three_chains_in_one_in_another_order_and_with_a_linker():
     assert text(found) == "B=B H+L+X=A"
 
 
+@pytest.mark.parametrize("partners", [(), (("A",), ("B",))], ids=["", "A:B"])
+@pytest.mark.parametrize("shift", [500, 0], ids=["numbered on", "from 1 again"])
+def test_molecules_under_one_name_may_stand_in_another_order(partners, shift):
+    target, name, expected = DOCKQ_2_1_3[3][:3]
+    native = joined(cut(example(target, "near1"), "A", "HL"), "HL", "A", shift)
+    whole = cut(example(target, name), "A", "HL")
+    parts = [chain(whole, each, each) for each in "LHB"]
+    decoy = joined(together(*parts), "LH", "A", shift)
+    found = label(Native(native, partners), decoy)
+    assert found.dockq == pytest.approx(expected, abs=1e-3)
+    assert text(found) == "A=A B=B"
+
+
 def test_two_copies_of_a_chain_joined_are_two_pieces_and_may_change_places():
     native = example("1KTZ", "near1")
     two = together(native, chain(native, "A", "C", 60.0), chain(native, "B", "D", 60.0))
