@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
-from toporank.building.target_chains import sequences
 from toporank.chains.kmers import ANTIBODY, PROTEIN, kind_of
 from toporank.chains.thresholds import ALIKE
 from toporank.comparing.homology.clusters import clusters, hold_out, nearest, references
@@ -61,7 +60,7 @@ def read(data: Path, pack: str, wanted: dict) -> Iterator[tuple[str, dict[str, s
         for name, text in unpacker(data)(data / f"{pack}.structures"):
             if name in wanted:
                 file.write_text(text)
-                yield name, sequences(read_complex(file))
+                yield name, read_complex(file).sequences
 
 
 def unpacker(data: Path) -> Callable:

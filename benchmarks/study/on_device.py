@@ -150,7 +150,6 @@ def graph_of(name: str, complex_, native, native_complex, dockq=None) -> dict:
 
 def save(work: Path, dataset: str, target: str, group: str, graphs: list, whole) -> str:
     """Keep the graphs of a target with the similarity of its decoys and its chains."""
-    from toporank.building.target_chains import sequences
     from toporank.chains.kmers import kind_of
     from toporank.comparing.decoys import Compared, read_decoys
     from toporank.comparing.votes import similarities
@@ -165,7 +164,7 @@ def save(work: Path, dataset: str, target: str, group: str, graphs: list, whole)
     for graph in graphs:
         del graph["contacts"]
     chains = {}
-    for name, sequence in sequences(whole).items():
+    for name, sequence in whole.sequences.items():
         chains.setdefault(sequence, []).append(name)
     rows = []
     for sequence, names in chains.items():

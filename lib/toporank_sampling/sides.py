@@ -13,6 +13,7 @@ from toporank.chains.partners import Partners, parse_partners
 from toporank.errors import NativeError, StructureError
 from toporank.structures.complex import STANDARD, Complex
 
+BACKBONE = (b"N", b"CA", b"C")
 BOND = 2.0
 """Å between C and N of neighbours in sequence. Farther apart, the chain is cut: a force field would
 join them.
@@ -57,7 +58,7 @@ def partner(complex_: Complex, chains: Sequence[str]) -> Complex:
     heavy = complex_.without_hydrogens()
     of_chains = np.array([residue.chain in chains for residue in heavy.residues])
     standard = np.isin(heavy.parents, list(STANDARD))
-    has_backbone = (backbone(heavy) >= 0).all(axis=1)
+    has_backbone = (heavy.atoms_named(*BACKBONE) >= 0).all(axis=1)
     side = heavy.only(np.flatnonzero(of_chains & standard & has_backbone))
     long_pieces = [piece for piece in pieces(side) if len(piece) > 1]
     side = side.only(np.concatenate([np.zeros(0, int), *long_pieces]))
@@ -82,25 +83,11 @@ def with_atoms(complex_: Complex, atoms: np.ndarray) -> Complex:
     )
 
 
-def backbone(
-    complex_: Complex, names: Sequence[bytes] = (b"N", b"CA", b"C")
-) -> np.ndarray:
-    """Index of each residue's atoms of these names, -1 where there is none.
-
-    The result is int, shape (R, len(names)).
-    """
-    places = np.full((len(complex_.residues), len(names)), -1)
-    for column, name in enumerate(names):
-        atoms = np.flatnonzero(complex_.atom_names == name)
-        places[complex_.residue_of[atoms], column] = atoms
-    return places
-
-
 def pieces(partner: Complex) -> list[np.ndarray]:
     """The residues of each unbroken stretch of chain, in order: int arrays."""
     if not partner.residues:
         return []
-    n, _, c = backbone(partner).T
+    n, _, c = partner.atoms_named(*BACKBONE).T
     gap = np.linalg.norm(partner.xyz[n[1:]] - partner.xyz[c[:-1]], axis=1) > BOND
     chain = np.array([residue.chain for residue in partner.residues])
     cuts = np.flatnonzero(gap | (chain[1:] != chain[:-1])) + 1
@@ -117,28 +104,16 @@ def matching(
     names : the native's chain of each chain of the model; by default chains have the same names.
     """
     pairs = [np.zeros((0, 2), dtype=np.intp)]
-    for chain in model.chains:
-        sequence, residues = _sequence(model, chain)
-        native_sequence, native_residues = _sequence(
-            native, (names or {}).get(chain, chain)
-        )
-        if sequence and native_sequence:
+    for name in model.chains:
+        chain = model.protein_chains[name]
+        of_native = native.protein_chains.get((names or {}).get(name, name))
+        if of_native:
             # of each residue of the native, or -1
-            place = align(native_sequence, sequence).residue
+            place = align(of_native.sequence, chain.sequence).residue
             aligned = place >= 0
-            pairs.append(
-                np.column_stack([residues[place[aligned]], native_residues[aligned]])
-            )
+            both = [chain.index[place[aligned]], of_native.index[aligned]]
+            pairs.append(np.column_stack(both))
     return np.concatenate(pairs)
-
-
-def _sequence(complex_: Complex, chain: str) -> tuple[str, np.ndarray]:
-    """One-letter sequence of a chain, and its residues."""
-    residues = [
-        i for i, residue in enumerate(complex_.residues) if residue.chain == chain
-    ]
-    sequence = "".join(STANDARD[complex_.parents[i]] for i in residues)
-    return sequence, np.array(residues, dtype=np.intp)
 
 
 def exchanged(receptor: Complex, ligand: Complex) -> dict[str, str]:

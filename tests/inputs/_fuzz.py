@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from structures_text import EXAMPLES, sketch
-from toporank.building.target_chains import sequences
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.complex import Complex
@@ -260,7 +259,7 @@ def attempt(seed: int, folder: Path) -> str:
         found = sketch(path)
     try:
         complex_ = read_complex(path)
-        assert dict(found.chains) == sequences(complex_), (
+        assert dict(found.chains) == complex_.sequences, (
             "a quick look and the reader differ"
         )
         check(complex_, name, data)

@@ -23,7 +23,6 @@ from dssp_agreement import compare, needs_mkdssp
 from structures_text import sketch, write
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.store import Store
-from toporank.building.target_chains import sequences
 from toporank.chains.partners import parse_partners, partners_text
 from toporank.errors import ConfigError, StructureError
 from toporank.features.registry import DEFAULT_MODULES, resolve
@@ -159,7 +158,7 @@ def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp
             sketch(path)
         return
     found = sketch(path)
-    assert dict(found.chains) == sequences(complex_)
+    assert dict(found.chains) == complex_.sequences
     assert (len(found.models) > 1) == any(
         "the first is used" in note for note in complex_.notes if "model" in note
     )

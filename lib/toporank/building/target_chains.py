@@ -14,19 +14,8 @@ from toporank.chains.kmers import kind_of
 from toporank.chains.partners import chain_map_text
 from toporank.comparing.decoys import maps_of_target
 from toporank.comparing.homology.chain_tables import ChainRow
-from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.stored import from_bytes
-
-
-def sequences(complex_: Complex) -> dict[str, str]:
-    """One-letter codes of the protein residues of each chain, in the order of the file."""
-    letters_of: dict[str, list[str]] = {}
-    residues = zip(complex_.residues, complex_.parents, complex_.letters, strict=True)
-    for residue, parent, letter in residues:
-        if parent:
-            letters_of.setdefault(residue.chain, []).append(letter)
-    return {chain: "".join(letters) for chain, letters in sorted(letters_of.items())}
 
 
 def target_chains(
@@ -105,7 +94,7 @@ def _read(decoy: PlannedDecoy, digest: str, store: Store) -> list[ChainRow]:
     complex_ = from_bytes(made.complex.content)
     made.save()
     names: dict[str, list[str]] = {}
-    for name, sequence in sequences(complex_).items():
+    for name, sequence in complex_.sequences.items():
         names.setdefault(sequence, []).append(name)
     rows = []
     for sequence, of_sequence in names.items():

@@ -126,6 +126,25 @@ def chains_by_name(
 K, V = TypeVar("K"), TypeVar("V")
 
 
+def overlapping(groups: Iterable[Iterable[K]]) -> list[set[K]]:
+    """Join groups that share a member, directly or through others.
+
+    >>> overlapping([["A", "B"], ["C"], ["D", "B"]]) == [{"C"}, {"A", "B", "D"}]
+    True
+    """
+    joined: list[set[K]] = []
+    for group in groups:
+        merged = set(group)
+        apart = []
+        for other in joined:
+            if merged.isdisjoint(other):
+                apart.append(other)
+            else:
+                merged |= other
+        joined = [*apart, merged] if merged else apart
+    return joined
+
+
 def inverted(table: Mapping[K, V]) -> dict[V, list[K]]:
     """The keys that have each value, in their order."""
     keys: dict[V, list[K]] = {}

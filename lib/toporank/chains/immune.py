@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toporank.chains.chain import Chain
+from toporank.chains.chain import Chain, overlapping
 from toporank.chains.cut_domains import may_be_cut, pair_score, pieces_of
 from toporank.chains.partners import Partners
 
@@ -323,8 +323,6 @@ def natural_bodies(chains: Mapping[str, Chain]) -> Partners:
 
 def joined(names: Iterable[str], pairs: Iterable[Pair]) -> Partners:
     """Chains that pairs join, directly or through others."""
-    body = {name: {name} for name in names}
-    for pair in pairs:
-        both = body[pair.first] | body[pair.second]
-        body.update(dict.fromkeys(both, both))
-    return tuple(sorted({tuple(sorted(chains)) for chains in body.values()}))
+    both = [(pair.first, pair.second) for pair in pairs]
+    bodies = overlapping([*([name] for name in names), *both])
+    return tuple(sorted(tuple(sorted(chains)) for chains in bodies))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from toporank.chains.body_names import sentence_of_pairs
-from toporank.chains.chain import Chain, ChainSequences
+from toporank.chains.chain import Chain, ChainSequences, overlapping
 from toporank.chains.immune import PEPTIDE, Pair, bodies_of, natural_bodies
 from toporank.chains.mapping import correspond, counterparts, counterparts_of_file
 from toporank.chains.partners import (
@@ -491,16 +491,11 @@ def bodies_in_decoy(bodies: str, holders: Counterparts) -> str:
     ''
     """
     of_native = parse_partners(bodies) if bodies else [(name,) for name in holders]
-    partners: list[set[str]] = []
-    for body in of_native:
-        merged = set().union(*[holders.get(name, ()) for name in body])
-        apart = []
-        for partner in partners:
-            if partner & merged:
-                merged |= partner
-            else:
-                apart.append(partner)
-        partners = [*apart, merged] if merged else apart
+
+    def in_decoy_chains(body: Iterable[str]) -> set[str]:
+        return set().union(*[holders.get(name, ()) for name in body])
+
+    partners = overlapping(map(in_decoy_chains, of_native))
     if len(partners) < 2 or max(map(len, partners)) == 1:
         return ""
     return sorted_text(partners)

@@ -58,6 +58,7 @@ def gathered(source: Path, place: Callable[[], Path]) -> Gathered:
     for archive in files.archives:
         if by_name and _lies_beside(archive, by_name):
             same_files.append(archive)
+            del files.unread[archive]  # the note says why
         else:
             wanted.append(archive)
     notes = []

@@ -161,6 +161,12 @@ class Complex:
             residues,
         )
 
+    @property
+    def sequences(self) -> dict[str, str]:
+        """One-letter codes of each protein chain, in order of name."""
+        chains = self.protein_chains
+        return {name: chains[name].sequence for name in sorted(chains)}
+
     @cached_property
     def bodies(self) -> Partners:
         """The partners, or every protein chain as one."""

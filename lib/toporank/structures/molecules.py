@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.chains.chain import ResidueId, chains_by_name
+from toporank.chains.chain import ResidueId, chains_by_name, overlapping
 from toporank.chains.immune import PEPTIDE, joined, pairs_of
 from toporank.chains.partners import listed
 from toporank.chains.thresholds import LONGEST_GAP, STEP
@@ -248,17 +248,11 @@ def _one_partner_each(
             parted_by_nature |= crosses and len(members) < len(molecules)
         if stands_alone and not parted_by_nature:
             whole.add(name)
-    partners: list[set[str]] = []
-    for body in bodies:
-        merged = {name if name in whole else f"{name} {n}" for name, n in body}
-        apart = []
-        for partner in partners:
-            if partner & merged:
-                merged |= partner
-            else:
-                apart.append(partner)
-        partners = [*apart, merged]
-    return whole if len(partners) > 1 else set()
+
+    def called(body: set[tuple[str, int]]) -> set[str]:
+        return {name if name in whole else f"{name} {n}" for name, n in body}
+
+    return whole if len(overlapping(map(called, bodies))) > 1 else set()
 
 
 def _bodies(

@@ -12,7 +12,7 @@ from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
-from toporank.building.target_chains import sequences, target_chains
+from toporank.building.target_chains import target_chains
 from toporank.comparing.homology.chain_tables import (
     ChainRow,
     compared,
@@ -101,7 +101,7 @@ def test_the_sequence_of_a_chain_is_that_of_its_protein_residues(tmp_path):
         a.__class__(**{**vars(a), "residue": "MSE", "het": True}) for a in atoms[-4:]
     ]
     (tmp_path / "x.pdb").write_text(pdb(atoms))
-    assert sequences(read_complex(tmp_path / "x.pdb")) == {"A": "AM", "B": "AA"}
+    assert read_complex(tmp_path / "x.pdb").sequences == {"A": "AM", "B": "AA"}
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 from complexes import ANTIBODY, read_atoms
 from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, sketch, write
-from toporank.building.target_chains import sequences
 from toporank.chains.immune import natural_bodies
 from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
@@ -71,12 +70,12 @@ def read(folder: Path, *parts: str | list[Atom]) -> Complex:
         texts.append(part if isinstance(part, str) else numbered(part, n_before + 1))
     path = write(folder / "d.pdb", "".join(texts))
     complex_ = read_complex(path)
-    assert dict(sketch(path).chains) == sequences(complex_)
+    assert dict(sketch(path).chains) == complex_.sequences
     return complex_
 
 
 def sizes(complex_: Complex) -> dict[str, int]:
-    return {chain: len(sequence) for chain, sequence in sequences(complex_).items()}
+    return {chain: len(sequence) for chain, sequence in complex_.sequences.items()}
 
 
 CLUSPRO = "HEADER rec.pdb\n", "HEADER lig.pdb\n"
@@ -266,7 +265,7 @@ def test_another_label_name_is_another_molecule(tmp_path, first):
         row[1] = "D" if is_second else "C"
     path = write(tmp_path / "d.cif", document.as_string())
     assert sizes(read_complex(path)) == {"A": 83, "A_2": 131}
-    assert dict(sketch(path).chains) == sequences(read_complex(path))
+    assert dict(sketch(path).chains) == read_complex(path).sequences
 
 
 @pytest.mark.parametrize(

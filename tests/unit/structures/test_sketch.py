@@ -18,7 +18,6 @@ from structures_text import (
     sketch,
     write,
 )
-from toporank.building.target_chains import sequences
 from toporank.comparing.copies import copies_of
 from toporank.confidence.bfactors import b_factors
 from toporank.errors import StructureError
@@ -43,7 +42,7 @@ def in_models(*models: str, mark: str = "MODEL     {:4d}\n") -> str:
 def test_chains_and_sequences_are_those_of_the_reader(path):
     found = sketch(path)
     assert found.models == (1,)
-    assert dict(found.chains) == sequences(read_complex(path))
+    assert dict(found.chains) == read_complex(path).sequences
 
 
 @BOTH
@@ -63,7 +62,7 @@ def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(
     ]
     path = write(tmp_path / f"{name}{suffix}", as_text(atoms))
     assert sketch(path).chains == (("B", "AMA"), ("A", "XH"))
-    assert dict(sketch(path).chains) == sequences(read_complex(path))
+    assert dict(sketch(path).chains) == read_complex(path).sequences
 
 
 @pytest.mark.parametrize("as_text", [pdb, mmcif])
