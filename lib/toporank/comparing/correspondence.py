@@ -35,16 +35,6 @@ class TouchingChains(NamedTuple):
     contacts: np.ndarray
 
 
-def starts(chains: Mapping[str, Chain]) -> tuple[dict[str, int], int]:
-    """Where each chain begins when all follow one another, and the number of residues in all."""
-    first = {}
-    total = 0
-    for name, chain in chains.items():
-        first[name] = total
-        total += len(chain.sequence)
-    return first, total
-
-
 def chain_maps(decoys: Mapping[str, TouchingChains]) -> dict[str, ChainMap]:
     """Say which chain of the target each chain of each decoy is.
 
@@ -126,39 +116,52 @@ def _maps(
     return maps
 
 
-class _TargetContacts:
-    """The contacts of decoys as numbers that mean the same in all of them."""
+class TargetResidues:
+    """The residues of a target, in one row: chain by chain.
 
-    def __init__(self, target_chains: Mapping[str, Chain]):
-        self._chains = target_chains
-        self._start, self._total = starts(target_chains)
+    Parameters
+    ----------
+    chains : of the target, by name
+
+    Attributes
+    ----------
+    n : number of residues
+    """
+
+    def __init__(self, chains: Mapping[str, Chain]):
+        self._chains = chains
+        self._start: dict[str, int] = {}
+        self.n = 0
+        for name, chain in chains.items():
+            self._start[name] = self.n
+            self.n += len(chain.sequence)
         self._matched: dict[tuple, np.ndarray] = {}
 
-    def of(self, decoy: TouchingChains, chain_map: ChainMap) -> list[int]:
-        """The contacts of a decoy, sorted.
+    def places(self, chains: Mapping[str, Chain], chain_map: ChainMap) -> np.ndarray:
+        """Where the residues of a decoy are in this row, int, (n,); -1 of those that it lacks."""
+        places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
+        for name, chain in chains.items():
+            target = chain_map.get(name, name)
+            if target in self._start:
+                in_chain = self._in_chain(target, chain)
+                in_row = in_chain + self._start[target]
+                places[chain.index] = np.where(in_chain >= 0, in_row, -1)
+        return places
 
-        Contacts of residues that the target's chains lack are left out.
+    def contacts(self, decoy: TouchingChains, chain_map: ChainMap) -> list[int]:
+        """The contacts of a decoy, sorted, as numbers that mean the same in all decoys.
+
+        Contacts of residues that the target lacks are left out.
         """
-        n_residues = (
-            max((int(trace.index.max()) for trace in decoy.chains.values()), default=0)
-            + 1
-        )
-        places = np.full(n_residues, -1)
-        for name, trace in decoy.chains.items():
-            chain = chain_map[name]
-            if chain in self._start:
-                in_chain = self._places(chain, trace)
-                places[trace.index] = np.where(
-                    in_chain >= 0, in_chain + self._start[chain], -1
-                )
+        places = self.places(decoy.chains, chain_map)
         pairs = np.sort(places[decoy.contacts], axis=1).reshape(-1, 2)
         pairs = pairs[(pairs >= 0).all(axis=1)]
-        return sorted((pairs[:, 0] * self._total + pairs[:, 1]).tolist())
+        return sorted((pairs[:, 0] * self.n + pairs[:, 1]).tolist())
 
-    def _places(self, chain: str, trace: Chain) -> np.ndarray:
-        key = chain, trace.sequence, trace.residues
+    def _in_chain(self, target: str, chain: Chain) -> np.ndarray:
+        key = target, chain.sequence, chain.residues
         if key not in self._matched:
-            self._matched[key] = matched(self._chains[chain], trace)
+            self._matched[key] = matched(self._chains[target], chain)
         return self._matched[key]
 
 
@@ -175,7 +178,7 @@ def _chosen(
     chosen = {name: maps[0] for name, maps in possible.items()}
     if len(decoys) < 2 or all(len(maps) == 1 for maps in possible.values()):
         return chosen
-    target_contacts = _TargetContacts(target_chains)
+    target = TargetResidues(target_chains)
     n_decoys_with: Counter[int] = Counter()
     contacts: dict[str, list[int]] = {}
     for _ in range(PASSES):
@@ -183,7 +186,7 @@ def _chosen(
             n_decoys_with.subtract(contacts.get(name, ()))
             best = None
             for chain_map in possible[name]:
-                of_map = target_contacts.of(decoy, chain_map)
+                of_map = target.contacts(decoy, chain_map)
                 n_shared = sum(n_decoys_with[contact] for contact in of_map)
                 if best is None or (-n_shared, of_map) < best:
                     best = -n_shared, of_map

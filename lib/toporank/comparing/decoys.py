@@ -16,9 +16,8 @@ import numpy as np
 import safetensors.numpy
 
 from toporank.chains.chain import Chain, ResidueId, chains_by_name
-from toporank.chains.match import matched
 from toporank.chains.partners import ChainMap
-from toporank.comparing.correspondence import TouchingChains, chain_maps, starts
+from toporank.comparing.correspondence import TargetResidues, TouchingChains, chain_maps
 from toporank.comparing.superposition import interface_rmsd
 
 CUTOFF, STRICTNESS, SMALLEST = 0.6, 0.75, 4
@@ -261,37 +260,6 @@ class _ContactReader:
         return self._chains[key]
 
 
-class _Places:
-    """Where the residues of decoys are among those of their target."""
-
-    def __init__(self, chains: Mapping[str, Chain]):
-        """chains : of the target, by name."""
-        self._chains = chains
-        self._start, self.n = starts(chains)
-        self._further: dict[ResidueId, int] = {}
-
-    def of(self, chains: Mapping[str, Chain], chain_map: ChainMap) -> np.ndarray:
-        """The places of the residues of a decoy, int, (n,).
-
-        A residue that the target's chains lack gets a further place.
-        """
-        places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
-        for name, chain in chains.items():
-            target = chain_map.get(name, name)
-            in_chain = matched(self._chains[target], chain)
-            of_chain = self._start[target] + in_chain
-            for i in np.flatnonzero(in_chain < 0):
-                of_chain[i] = self._further_place((target, *chain.residues[i][1:]))
-            places[chain.index] = of_chain
-        return places
-
-    def _further_place(self, residue: ResidueId) -> int:
-        if residue not in self._further:
-            self._further[residue] = self.n
-            self.n += 1
-        return self._further[residue]
-
-
 def read_decoys(decoys: Iterable[Compared]) -> Decoys:
     """Return decoys of one target, each residue in its place among those of the target.
 
@@ -309,18 +277,26 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     tensors = [safetensors.numpy.load(content) for _, content, _ in decoys]
     chains = [reader.chains(of_decoy) for of_decoy in tensors]
     maps = [dict(chain_map) for *_, chain_map in decoys]
-    target = _Places(_longest(chains, maps))
+    target = TargetResidues(_longest(chains, maps))
+    further: dict[tuple, int] = {}
     # the same for the same residues and map
     places_of: dict[tuple, tuple[np.ndarray, dict[int, ResidueId]]] = {}
     placed = []
     for of_decoy, chain_map in zip(chains, maps, strict=True):
         key = id(of_decoy), tuple(chain_map.items())
         if key not in places_of:
-            places = target.of(of_decoy, chain_map)
+            places = target.places(of_decoy, chain_map)
+            for name, chain in of_decoy.items():
+                for i in np.flatnonzero(places[chain.index] < 0).tolist():
+                    # a residue that the target's chains lack gets a further place
+                    other = chain_map.get(name, name), *chain.residues[i][1:]
+                    place = further.setdefault(other, target.n + len(further))
+                    places[chain.index[i]] = place
             places_of[key] = places, _names(of_decoy, places)
         placed.append(places_of[key])
-    xyz = np.full((len(decoys), target.n, 3), np.nan, dtype=np.float32)
-    interface = np.zeros((len(decoys), target.n), dtype=bool)
+    n_residues = target.n + len(further)
+    xyz = np.full((len(decoys), n_residues, 3), np.nan, dtype=np.float32)
+    interface = np.zeros((len(decoys), n_residues), dtype=bool)
     contacts = []
     for i, (places, _) in enumerate(placed):
         xyz[i, places] = tensors[i]["ca"]
