@@ -488,6 +488,8 @@ def test_other_numbers_of_copies_in_other_folders_are_said_in_one_sentence():
     one_folder = {path.replace("/", "_").replace("_", "/", 1): seen for path, seen in files.items()}  # fmt: skip
     (note,) = grouped(one_folder).notes
     assert "some differ in the number of copies of a chain" in note
+    (note,) = grouped({"af/m": [A, B, B], "boltz/m": [B, A], "chai/m": [A, A, B, B]}).notes  # fmt: skip
+    assert "boltz 1:1, chai 2:2: the same chains" in note
 
 
 # ---- files that are no usual models --------------------------------------------------------------
