@@ -163,9 +163,11 @@ class Complex:
 
     @property
     def sequences(self) -> dict[str, str]:
-        """One-letter codes of each protein chain, in order of name."""
-        chains = self.protein_chains
-        return {name: chains[name].sequence for name in sorted(chains)}
+        """One-letter codes of each protein chain, as in a sketch of the file, in order of name."""
+        letters: dict[str, list[str]] = {}
+        for r in np.flatnonzero(self.is_protein).tolist():
+            letters.setdefault(self.residues[r].chain, []).append(self.letters[r])
+        return {name: "".join(letters[name]) for name in sorted(letters)}
 
     @cached_property
     def bodies(self) -> Partners:
