@@ -287,7 +287,8 @@ def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
         TopoRank did not make
     """
     to = folder / (name or folder_name(archive))
-    source = [str(archive.absolute()), *state_of(archive)]
+    with _errors_of(archive):  # a link may lead to nothing
+        source = [str(archive.absolute()), *state_of(archive)]
     if os.path.lexists(to):
         if _mark(to).get("source") == source:
             return to

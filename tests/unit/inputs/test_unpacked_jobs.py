@@ -233,6 +233,13 @@ def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_
     assert len(lines) == 3
 
 
+def test_a_link_to_an_archive_that_is_gone_is_named(tmp_path):
+    given = laid(tmp_path / "x", {"c.pdb": model(2)})
+    (given / "b.zip").symlink_to("gone.zip")
+    said = look_at(given, tmp_path / "out").said
+    assert "b.zip cannot be unpacked: No such file or directory" in said
+
+
 def test_where_no_archive_can_be_unpacked_the_message_says_why(tmp_path):
     given = laid(tmp_path / "x", {"a.zip": "no archive", "b.tar.gz": "nor this"})
     with pytest.raises(
