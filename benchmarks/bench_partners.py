@@ -25,7 +25,8 @@ from pathlib import Path
 from statistics import median
 
 from complexes import antibody_decoys, away, read_atoms, without, write_pdb
-from toporank.building.chunks.stages import DecoyArtefacts, structure_digest
+from toporank.building.chunks.artefacts import artefacts_of
+from toporank.building.chunks.stages import Source, structure_digest
 from toporank.building.chunks.store import Store
 from toporank.chains.partners import parse_partners
 from toporank.features.registry import DEFAULT_MODULES, resolve
@@ -117,13 +118,12 @@ def seconds(path: Path, partners: str, part: str, repeats: int = 3) -> float:
     for _ in range(repeats + 1):  # the first one loads libraries
         with tempfile.TemporaryDirectory() as store:
             said = parse_partners(partners) if partners else ()
-            making = DecoyArtefacts(
-                path, structure_digest(path), None, said, choices, Store(Path(store))
-            )
+            source = Source(path, structure_digest(path))
+            made = artefacts_of(source, Store(Path(store)), choices, said)
             if part == "interfaces":
-                _ = making.graphs
+                _ = made["graphs"]
             started = time.process_time()
-            getattr(making, part)
+            _ = made.interfaces if part == "interfaces" else made[part]
             taken.append(time.process_time() - started)
     return median(taken[1:])
 

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from study import measure, metrics, validation_labels
+from toporank.files.packfile import PackedGraphs
 from toporank.scorer.networks import Networks
 from toporank.scorer.scorer import Scorer
 
@@ -94,7 +95,7 @@ def final(results: Path) -> pd.DataFrame:
         )
         for path in sorted(results.glob("*/graphs.safetensors")):
             labels = validation_labels(path.with_name("coverage.tsv"))
-            scores = pd.DataFrame(networks.score(path))
+            scores = pd.DataFrame(networks.predict(PackedGraphs.open([path])).scores)
             scored[path.parent.name] = labels.merge(scores, how="left", validate="1:1")
         scored["all"] = pd.concat(scored.values(), ignore_index=True)
         rows += [

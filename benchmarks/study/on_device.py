@@ -81,9 +81,8 @@ def areas_between(complex_, pairs: np.ndarray) -> np.ndarray:
 
     pairs : int, (P, 2), residues; one of them -1 has none
     """
-    from toporank.features.atom_types import atom_types
     from toporank.features.contact_edges import _shared_areas
-    from toporank.features.dssp_nodes import along_principal_axes
+    from toporank.features.surface import around
 
     known = (pairs >= 0).all(axis=1)
     found = np.zeros(len(pairs))
@@ -92,8 +91,7 @@ def areas_between(complex_, pairs: np.ndarray) -> np.ndarray:
     nodes, places = np.unique(pairs[known], return_inverse=True)
     once = np.sort(places.reshape(-1, 2), axis=1)
     once, back = np.unique(once, axis=0, return_inverse=True)
-    heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
-    shared = _shared_areas(heavy, nodes, once, atom_types(heavy, nodes))
+    shared = _shared_areas(around(complex_, nodes), nodes, once)
     found[known] = shared[back.ravel(), 0]
     return found
 
@@ -624,8 +622,8 @@ def pack(work: Path, dataset: str) -> tuple:
     """Two packs of a data set: with local quality by areas, and by CA atoms."""
     from safetensors.numpy import save_file
 
-    from toporank.building.chunks.stages import graph_metadata
     from toporank.building.packing import Member, write_pack
+    from toporank.features.steps import graph_metadata
     from toporank.files import described
     from toporank.files.graph_file import Graph
     from toporank.files.packfile import BETWEEN

@@ -20,6 +20,7 @@ GRAPHS = (
     "../toporank_kernels",
     "files/graph_file.py",
     "building/chunks/stages.py",
+    "building/chunks/artefacts.py",
 )
 """What makes graphs, and the artefacts before them."""
 ROOMS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from toporank.files.packfile import PackedGraphs
 from toporank.scorer.networks import Networks
 from toporank.scorer.prediction import Score
 from toporank.scorer.scorer import Scorer
@@ -20,4 +21,5 @@ def score_pack(
     """What the networks of these files say of the graphs of a pack, and of one of their
     interfaces.
     """
-    return Networks(Scorer.of(checkpoint, members, mean=mean)).score(pack, interfaces)
+    graphs = PackedGraphs.open([pack, interfaces] if interfaces else [pack])
+    return Networks(Scorer.of(checkpoint, members, mean=mean)).predict(graphs).scores

@@ -46,7 +46,7 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
     fresh, few_built, victim
 ):
     run = start(fresh)
-    wait_for(lambda: finished_entries(fresh)["complex"] >= 1 and jobs(fresh))
+    wait_for(lambda: finished_entries(fresh)["atoms"] >= 1 and jobs(fresh))
     if victim == "job":
         os.kill(jobs(fresh)[0], signal.SIGKILL)
         assert run.wait(300) != 0

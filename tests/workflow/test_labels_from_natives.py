@@ -69,7 +69,7 @@ def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_
     study.forget_logs()
     study.run("build_graphs", PACK)
     assert study.computed() == {
-        "complex": 1,
+        "atoms": 1,
         "label": 2,
         "counterparts": 2,
         "graphs": 2,

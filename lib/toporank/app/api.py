@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from toporank import layout
@@ -27,7 +26,6 @@ from toporank.app.request import (
 )
 from toporank.app.results import Results
 from toporank.app.score_folder import ScoringInput, score_folder
-from toporank.building.chunks.stages import graph_metadata
 from toporank.chains.partners import (
     Partners,
     checked_partners,
@@ -37,11 +35,10 @@ from toporank.chains.partners import (
 from toporank.chains.resolve import of_complex
 from toporank.comparing.native.label import Native, label
 from toporank.errors import ConfigError, NoInterfaceError
-from toporank.features.dssp_nodes import NodeTable
 from toporank.features.interface import Meeting
 from toporank.features.registry import FeatureChoice, node_columns, resolve_recorded
+from toporank.features.steps import Made, graph_steps
 from toporank.files.atomic import check_writable, write_text_if_changed
-from toporank.files.graph_file import Graph
 from toporank.finding.complexes import BY_SEQUENCE
 from toporank.finding.scan import is_model
 from toporank.garbage import not_searched
@@ -214,14 +211,15 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
     >>> sorted(set(table["chain"]))
     ['A', 'B']
     """
-    complex_ = _complex(path, partners)
-    choices = _choices()
-    residues, nodes = _nodes(complex_, choices)
+    made = _made(path, partners, _choices())
+    complex_ = made["complex"]
+    residues = made["interface"].index
+    nodes = made["nodes"]
     ids = pd.DataFrame([complex_.residues[r] for r in residues])
     ids.columns = ["chain", "number", "insertion_code"]
     ids["residue"] = [complex_.names[r] for r in residues]
     frame = pd.concat(
-        [ids, pd.DataFrame(nodes.values, columns=node_columns(choices))], axis=1
+        [ids, pd.DataFrame(nodes.values, columns=node_columns(_choices()))], axis=1
     )
     frame["lost"] = nodes.lost
     frame.attrs["notes"] = [*complex_.notes]
@@ -266,19 +264,8 @@ def graphs(
     choices = _choices()
     of_structures = []
     for structure in structures:
-        complex_ = _complex(structure, partners)
-        residues, nodes = _nodes(complex_, choices)
-        is_node = np.array(nodes.lost) == ""
-        edges = choices["edges"](complex_, residues[is_node])
-        names = [str(complex_.residues[r]) for r in residues[is_node]]
-        graph = Graph(
-            x=nodes.values[is_node].astype(np.float32),
-            edge_index=edges.index.astype(np.int64),
-            edge_attr=edges.attributes.astype(np.float32),
-            y=float("nan"),
-            metadata={**graph_metadata(choices), "residues": names},
-        )
-        of_structures.append(as_data(graph))
+        made = _made(structure, partners, choices)
+        of_structures.append(as_data(made["graphs"]))
     return of_structures
 
 
@@ -450,9 +437,7 @@ def _scored(
     found = request.models(store, workers)
     _check_complete(found, files)
     check_partners(partners, "model", chains_of_decoys(found.grouped), "partners")
-    scored = score_folder(
-        request.config, found, store, workers, scorer=opened, room=room
-    )
+    scored = score_folder(request.config, found, workers, scorer=opened, room=room)
     return Results(scored)
 
 
@@ -509,13 +494,12 @@ def _complex(path: PathLike | Structure, partners: str | None) -> Complex:
     return complex_.with_partners(_partners(complex_, partners))
 
 
-def _nodes(
-    complex_: Complex, choices: dict[str, FeatureChoice]
-) -> tuple[np.ndarray, NodeTable]:
-    """The places of the interface residues, and their features."""
-    residues = choices["interface"](complex_).index
-    topology = choices["topology"](complex_, residues)
-    return residues, choices["nodes"](complex_, residues, topology)
+def _made(
+    path: PathLike | Structure, partners: str | None, choices: dict[str, FeatureChoice]
+) -> Made:
+    """The values of a model, up to its graph."""
+    complex_ = _complex(path, partners)
+    return Made(graph_steps(choices), complex=complex_, dockq=None)
 
 
 def _partners(complex_: Complex, partners: str | None) -> Partners:

@@ -19,8 +19,8 @@ from toporank.app.workflow.data_sets import (
     features_of,
     open_scorer,
 )
+from toporank.building.chunks.chunk import keep_file
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.chunks.stages import keep_file
 from toporank.building.chunks.store import Store
 from toporank.building.planning import bodies_alone, partners_given, plan_of, recognised
 from toporank.chains.resolve import called_otherwise
@@ -47,12 +47,14 @@ class ScoringInput:
     grouped : decoys with their targets
     plan : the same with partners and the states of files, in order of target and name
     notes : what TopoRank decided on the user's behalf, and what it passed over, in sentences
+    store : the reuse store, which may have atoms of new files in memory
     """
 
     name: str
     grouped: Grouped
     plan: list[PlannedDecoy]
     notes: list[str]
+    store: Store
 
     def targets(self) -> list[list[PlannedDecoy]]:
         """The decoys of each target, in order of target."""
@@ -93,7 +95,8 @@ def find_models(
     (dataset,) = config.datasets
     folder = scan.folder
     for_all, of_targets = configured_partners(config, dataset, folder, repository())
-    keep = functools.partial(keep_file, store=store) if scores_here else None
+    opened = Store(store, graphs_only=True)
+    keep = functools.partial(keep_file, store=opened) if scores_here else None
     by = config.grouped_by(dataset)
     grouped = decoys_of(dataset.name, scan, by, store, of_targets, keep, workers)
     if not grouped.decoys:
@@ -117,13 +120,13 @@ def find_models(
             *renamed,
             *unread,
         ],
+        store=opened,
     )
 
 
 def score_folder(
     config: Config,
     models: ScoringInput,
-    store: Path,
     workers: int = 1,
     show: Show | None = None,
     scorer: Scorer | None = None,
@@ -140,7 +143,6 @@ def score_folder(
     ----------
     config : settings of the command
     models : from `find_models`
-    store : the reuse store
     workers : processes
     show : is called with the number of models that are done, in steps that add up to all
     scorer : an open one; by default that of the settings
@@ -161,9 +163,10 @@ def score_folder(
         rank_by=config.rank_by,
         use_confidence=config.confidence,
     )
-    opened = Store(store, graphs_only=True)
     contents = models.grouped.contents
-    target_scorer = TargetScorer(scorer, features_of(scorer), opened, options, contents)
+    target_scorer = TargetScorer(
+        scorer, features_of(scorer), models.store, options, contents
+    )
     results = score_targets(
         target_scorer, models.targets(), workers, show or (lambda n: None)
     )
@@ -173,7 +176,7 @@ def score_folder(
         plan=models.plan,
         scorer=scorer,
         options=options,
-        store=opened,
+        store=models.store,
         decisions=models.notes,
         room=room,
         workers=workers,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank import layout
+from toporank.building.chunks.artefacts import Artefacts
 from toporank.building.chunks.chunk import artefact, interface_graphs, making
 from toporank.building.chunks.ledger import LedgerRow, last_fates, read_meetings
 from toporank.building.chunks.plan import (
@@ -19,18 +20,14 @@ from toporank.building.chunks.plan import (
     read_chunks,
     read_current,
 )
-from toporank.building.chunks.stages import DecoyArtefacts
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, read_coverage
 from toporank.building.local_quality import LocalQualities
 from toporank.building.packing import Member, write_pack
 from toporank.chains.partners import parse_partners
-from toporank.confidence.bfactors import InFile
 from toporank.confidence.examine import DecoyFile
 from toporank.features.registry import FeatureChoice
-from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.stored import from_bytes
 
 
 class Built(NamedTuple):
@@ -44,7 +41,7 @@ class Built(NamedTuple):
         """From rows in any order."""
         return cls(by_key(plan), by_key(fates))
 
-    def made(self, key: DecoyKey, store: Store) -> DecoyArtefacts:
+    def made(self, key: DecoyKey, store: Store) -> Artefacts:
         """What is made of a decoy that was built, without features."""
         fate = self.fates[key]
         return making(self.plan[key], fate.structure_sha256, {}, store)
@@ -98,19 +95,11 @@ def confidence_requests(
             *decoy.key,
             Path(decoy.path) if decoy.path else None,
             parse_partners(decoy.partners) if decoy.partners else (),
-            functools.partial(_atoms, made) if made else None,
-            functools.partial(_in_file, made) if made else None,
+            functools.partial(made.__getitem__, "atoms") if made else None,
+            functools.partial(made.__getitem__, "in_file") if made else None,
             decoy.model,
             bool(decoy.of_monomers),
         )
-
-
-def _atoms(made: DecoyArtefacts) -> Complex:
-    return from_bytes(made.complex.content)
-
-
-def _in_file(made: DecoyArtefacts) -> InFile:
-    return InFile.from_bytes(made.in_file.content)
 
 
 class GraphsToPack(NamedTuple):

@@ -14,6 +14,7 @@ from toporank.building.coverage import CoverageRow
 from toporank.chains.partners import read_chain_map
 from toporank.comparing.decoys import Compared, compare
 from toporank.errors import StructureError
+from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 
 REMEMBERED = 2048
@@ -79,7 +80,7 @@ def stored_contacts(
     def contacts(key: DecoyKey) -> Compared:
         try:
             made = built.made(key, store)
-            contents = made.contacts.content
+            contents = made["contacts"]
             made.save()
             return Compared(key[1], contents, chains.get(key, {}))
         except StructureError as error:
@@ -88,11 +89,9 @@ def stored_contacts(
     return contacts
 
 
-def stored_complexes(built: Built, store: Store) -> Callable[[DecoyKey], bytes]:
-    """The atoms of a decoy that is built, as `structures.stored` keeps them.
-
-    It comes from the store, or its file is read again.
+def stored_complexes(built: Built, store: Store) -> Callable[[DecoyKey], Complex]:
+    """The atoms of a decoy that is built, from the store, or its file is read again.
 
     The function raises StructureError when they are not in the store and its file is gone.
     """
-    return lambda key: built.made(key, store).complex.content
+    return lambda key: built.made(key, store)["atoms"]

@@ -27,7 +27,6 @@ from toporank.comparing.votes import pair_named
 from toporank.files.graph_file import Graph
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
-from toporank.structures.stored import from_bytes
 
 
 class LocalQualities:
@@ -104,6 +103,6 @@ class LocalQualities:
         """A decoy with its partners, what its residues are in the native, and the native."""
         member, digest = self._plan[key], self._fates[key].structure_sha256
         made = making(member, digest, {}, self._store)
-        complex_ = from_bytes(made.complex.content).with_partners(made.partners)
+        complex_ = made["complex"]
         counterparts = self._labelling.counterparts(member, digest)
         return complex_, counterparts, self._labelling.native(member)

@@ -14,13 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toporank import layout
+from toporank.building.chunks.artefacts import Artefacts, artefacts_of
 from toporank.building.chunks.chunk import decoy_content, making
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
-from toporank.building.chunks.stages import (
-    DecoyArtefacts,
-    code_digest,
-    structure_digest,
-)
+from toporank.building.chunks.stages import Source, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.chains.body_names import sentence_of_pairs
 from toporank.chains.immune import pairs_of
@@ -40,7 +37,6 @@ from toporank.finding.natives import natives_of
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.molecules import about_molecules
-from toporank.structures.stored import from_bytes
 
 log = logging.getLogger(__name__)
 
@@ -174,8 +170,8 @@ class _NativeFile:
     unclear: str = ""
 
     @functools.cached_property
-    def entry(self) -> Entry:
-        """The atoms, as the reuse store has them. Raises NativeError."""
+    def made(self) -> Artefacts:
+        """Its values, with the atoms in the reuse store. Raises NativeError."""
         if self.unclear:
             raise NativeError(
                 self.unclear, remedy="name the right one after the target"
@@ -184,19 +180,18 @@ class _NativeFile:
             remedy = "put one into the folder of natives"
             raise NativeError("the target has no native", remedy=remedy)
         try:
-            made = DecoyArtefacts(
-                self.path, structure_digest(self.path), None, (), {}, self.store
-            )
-            entry = made.complex
+            source = Source(self.path, structure_digest(self.path))
+            made = artefacts_of(source, self.store, {})
+            made.entry("atoms")
         except StructureError as error:
             what = f"the native {self.path} cannot be read: {error.what}"
             raise NativeError(what, remedy=error.remedy) from error
         made.save()
-        return entry
+        return made
 
     @functools.cached_property
     def complex(self) -> Complex:
-        return from_bytes(self.entry.content)
+        return self.made["atoms"]
 
     @functools.cached_property
     def native(self) -> Native:
@@ -255,7 +250,8 @@ class Labelling:
             )
         label = json.loads(entry.content)
         native = self._native(member.target, member.native_partners)
-        compared_with = f"{counterparts.sha256} {native.entry.sha256}"
+        of_native = native.made.entry("atoms").sha256
+        compared_with = f"{counterparts.sha256} {of_native}"
         return LabelledDecoy(
             target=member.target,
             decoy=member.decoy,
@@ -297,15 +293,14 @@ class Labelling:
         """Label and counterparts."""
         native = self._native(member.target, member.native_partners)
         made = making(member, digest, {}, self._store, content)
-        decoy = made.complex
+        complex_ = made["atoms"]
 
         @functools.cache
-        def compared() -> tuple[Complex, NativeLabel]:
-            complex_ = from_bytes(decoy.content)
-            return complex_, label(native.native, complex_)
+        def compared() -> NativeLabel:
+            return label(native.native, complex_)
 
         def make_label() -> tuple[bytes, dict[str, Any]]:
-            complex_, measured = compared()
+            measured = compared()
             is_the_native = are_copies(native.complex, complex_)
             notes = [IS_THE_NATIVE] if is_the_native else []
             notes += measured.notes
@@ -324,11 +319,10 @@ class Labelling:
             return json.dumps(record).encode(), {}
 
         def make_counterparts() -> tuple[bytes, dict[str, Any]]:
-            _, measured = compared()
-            return measured.counterparts.astype("<i4").tobytes(), {}
+            return compared().counterparts.astype("<i4").tobytes(), {}
 
         depends_on = {
-            "native": native.entry.sha256,
+            "native": native.made.entry("atoms").sha256,
             "partners": member.native_partners,
             "code": code_digest("label", {}),
         }

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from toporank.errors import GraphError
 from toporank.files import described
 from toporank.files.atomic import replacing
 from toporank.files.graph_file import REBUILD, Graph, read_graph
-from toporank.files.packfile import BETWEEN, Pack, check_alike, content_digest, kind_of
+from toporank.files.packfile import BETWEEN, Pack, check_alike, content_digest
 from toporank.structures.identity import DecoyKey
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def write_pack(
                 graph = old.graph(place[digest])
             else:
                 graph, n_read = _read(member, quality), n_read + 1
-            kind = kind_of(graph.x, graph.edge_attr, graph.metadata)
+            kind = graph.kind()
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
             growing.add(graph)
@@ -118,6 +118,12 @@ def write_pack(
         }
         save_file(arrays, temporary, {described.KEY: described.as_text(description)})
     return n_read
+
+
+def in_memory(members: Sequence[Member], joined: int = 0) -> Pack:
+    """Return the same pack in memory, without local quality. Raises GraphError as `write_pack`."""
+    graphs = [_read(member, None) for member in members]
+    return Pack.of([member[:3] for member in members], graphs, joined)
 
 
 class _Growing:
@@ -195,7 +201,8 @@ def _read(member: Member, quality: EdgeQuality | None) -> Graph:
     if hashlib.sha256(content).hexdigest() != member.sha256:
         raise GraphError("the graph is damaged", where=member.graph, remedy=REBUILD)
     graph = by_destination(read_graph(content, member.graph))
-    edge_y = quality(member[:2], graph) if member.quality_sha256 else None
+    is_known = quality and member.quality_sha256
+    edge_y = quality(member[:2], graph) if is_known else None
     metadata = {
         k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")
     }

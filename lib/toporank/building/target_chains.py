@@ -15,7 +15,6 @@ from toporank.chains.partners import chain_map_text
 from toporank.comparing.decoys import maps_of_target
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.stored import from_bytes
 
 
 def target_chains(
@@ -82,7 +81,7 @@ def correspondence_of(
         contents = {}
         for decoy in decoys:
             made = making(decoy, fates[decoy.key].structure_sha256, {}, store)
-            contents[decoy.decoy] = made.contacts.content
+            contents[decoy.decoy] = made["contacts"]
         for name, chain_map in maps_of_target(contents.items()).items():
             correspondence[target, name] = chain_map_text(chain_map)
     return correspondence
@@ -91,7 +90,7 @@ def correspondence_of(
 def _read(decoy: PlannedDecoy, digest: str, store: Store) -> list[ChainRow]:
     """The chains of a decoy. digest : of its file."""
     made = making(decoy, digest, {}, store)
-    complex_ = from_bytes(made.complex.content)
+    complex_ = made["atoms"]
     made.save()
     names: dict[str, list[str]] = {}
     for name, sequence in complex_.sequences.items():

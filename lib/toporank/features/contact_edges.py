@@ -21,14 +21,12 @@ from toporank.features.atom_types import (
     NEGATIVE,
     POLAR,
     POSITIVE,
-    atom_types,
 )
-from toporank.features.dssp_nodes import along_principal_axes
 from toporank.features.pairs import Edges, both_directions, node_pairs
 from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potentials
 from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.features.residue_frames import orientation
-from toporank.features.surface import surfaces
+from toporank.features.surface import Seen, around
 from toporank.structures.complex import Complex
 
 RANGES = np.searchsorted((4.0, 6.0), LIMITS[:-1], side="right")
@@ -138,10 +136,9 @@ def contact_edges(
     # imports numba, which is slow
     from toporank_kernels.atoms import typed_distances
 
-    # The points on spheres that sample surfaces do not turn with the complex.
-    heavy = along_principal_axes(complex_.without_hydrogens(), nodes)
+    seen = around(complex_, nodes)
+    heavy, types, _ = seen
     pairs, distance = node_pairs(heavy, nodes, parameters.cutoff)
-    types = atom_types(heavy, nodes)
     counts, energies, contacts, nearest = typed_distances(
         np.ascontiguousarray(heavy.xyz),
         types,
@@ -166,7 +163,7 @@ def contact_edges(
             distance,
             nearest,
             turned.apart,
-            _shared_areas(heavy, nodes, pairs, types),
+            _shared_areas(seen, nodes, pairs),
             energies,
             np.where(touching, _residue_energies(heavy, nodes[pairs]), 0.0),
             touching,
@@ -197,17 +194,14 @@ def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
     return np.where((kinds >= 0).all(axis=1), energies, 0.0)
 
 
-def _shared_areas(
-    heavy: Complex, nodes: np.ndarray, pairs: np.ndarray, types: np.ndarray
-) -> np.ndarray:
+def _shared_areas(seen: Seen, nodes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """The surface that the residues of pairs cover of each other, halved.
 
     Å² between all, apolar, polar and mixed atoms, and its potential; shape (P, 5).
 
-    nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row. types : int,
-    (A,), of the atoms.
+    nodes : int, (n,), residues. pairs : int, (P, 2), places in nodes, row by row.
     """
-    shared = surfaces(heavy, nodes)
+    heavy, types, shared = seen
     place = np.full(len(heavy.residues), -1)
     place[nodes] = np.arange(len(nodes))
     ends = np.sort(place[heavy.residue_of[[shared.of, shared.by]]], axis=0)

@@ -11,13 +11,12 @@ from toporank.features.atom_types import APOLAR, POLAR, atom_types
 from toporank.features.dssp_nodes import (
     DsspTopology,
     NodeTable,
-    along_principal_axes,
     dssp_topology_nodes,
 )
 from toporank.features.dssp_nodes import columns as dssp_columns
 from toporank.features.potentials import read_potentials
 from toporank.features.registry import register
-from toporank.features.surface import neighbours, surfaces
+from toporank.features.surface import Seen, around, neighbours
 from toporank.structures.complex import Complex
 
 OWN = (
@@ -73,16 +72,16 @@ def contact_nodes(
     3 Å; `heavy_atoms`. Of all the square root, with its sign, is taken.
     """
     table = dssp_topology_nodes(parameters, complex_, residues, topology)
-    heavy = along_principal_axes(complex_.without_hydrogens(), residues)
-    values = _surface_columns(heavy, residues)
+    values = _surface_columns(around(complex_, residues), residues)
     values = np.sign(values) * np.sqrt(np.abs(values))
     values[np.array(table.lost) != ""] = 0.0
     return NodeTable(np.concatenate([values, table.values], axis=1), table.lost)
 
 
-def _surface_columns(heavy: Complex, residues: np.ndarray) -> np.ndarray:
+def _surface_columns(seen: Seen, residues: np.ndarray) -> np.ndarray:
     """The columns `OWN` before their roots, shape (n, 10)."""
-    shared, potentials = surfaces(heavy, residues), read_potentials()
+    heavy, types, shared = seen
+    potentials = read_potentials()
     body = heavy.body_of[heavy.residue_of]
     place = np.full(len(heavy.residues), -1)
     place[residues] = np.arange(len(residues))
@@ -93,7 +92,6 @@ def _surface_columns(heavy: Complex, residues: np.ndarray) -> np.ndarray:
         )
 
     atoms, buried = shared.atoms, shared.alone - shared.free
-    types = atom_types(heavy, residues)
     kind = types[atoms]
     is_typed = kind >= 0
     is_polar, is_apolar = is_typed & POLAR[kind], is_typed & APOLAR[kind]

@@ -64,6 +64,11 @@ class NodeTable:
     values: np.ndarray
     lost: tuple[str, ...]
 
+    @property
+    def is_node(self) -> np.ndarray:
+        """Which rows are nodes, bool, shape (N,)."""
+        return np.array(self.lost) == ""
+
 
 class DsspTopology(Parameters):
     """Parameters of `nodes/dssp_topology/v1`."""

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.features.atom_types import atom_types
+from toporank.features.dssp_nodes import along_principal_axes
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import Cubes
 
@@ -31,6 +33,39 @@ class Surfaces(NamedTuple):
     atoms: np.ndarray
     free: np.ndarray
     alone: np.ndarray
+
+
+class Seen(NamedTuple):
+    """What nodes and edges look at around some residues.
+
+    heavy : the complex without hydrogens, along its principal axes, since the points on spheres
+    that sample surfaces do not turn with it. types : of its atoms, as `atom_types` gives them for
+    these residues. surfaces : of the residues.
+    """
+
+    heavy: Complex
+    types: np.ndarray
+    surfaces: Surfaces
+
+
+_LAST: list[tuple[Complex, bytes, Seen]] = []
+"""The last of `around`."""
+
+
+def around(complex_: Complex, residues: np.ndarray) -> Seen:
+    """Return what is around some residues, computed once for the nodes and edges of a decoy.
+
+    residues : int, shape (n,)
+    """
+    key = residues.tobytes()
+    for last, of_residues, surroundings in _LAST:
+        if last is complex_ and of_residues == key:
+            return surroundings
+    heavy = along_principal_axes(complex_.without_hydrogens(), residues)
+    types = atom_types(heavy, residues)
+    surroundings = Seen(heavy, types, surfaces(heavy, residues))
+    _LAST[:] = [(complex_, key, surroundings)]
+    return surroundings
 
 
 def surfaces(heavy: Complex, residues: np.ndarray) -> Surfaces:

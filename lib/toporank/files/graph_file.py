@@ -42,6 +42,15 @@ class Graph(NamedTuple):
     edge_y: np.ndarray | None = None
     residues: str = ""
 
+    def kind(self) -> dict[str, Any]:
+        """What must be equal for graphs to be used together."""
+        return {
+            "node width": self.x.shape[1],
+            "edge width": self.edge_attr.shape[1],
+            "feature modules": self.metadata.get("features"),
+            "graph format": self.metadata.get("format"),
+        }
+
 
 def graph_bytes(
     x: np.ndarray,

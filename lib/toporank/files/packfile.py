@@ -1,4 +1,4 @@
-"""Packs: many graphs in one memory-mapped safetensors file.
+"""Packs: many graphs as one, in memory or in a memory-mapped safetensors file.
 
 `building.packing` writes such files.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -63,18 +64,6 @@ def content_digest(arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def kind_of(
-    x: np.ndarray, edge_attr: np.ndarray, metadata: dict[str, Any]
-) -> dict[str, Any]:
-    """What must be equal for graphs to be trained on together."""
-    return {
-        "node width": x.shape[1],
-        "edge width": edge_attr.shape[1],
-        "feature modules": metadata.get("features"),
-        "graph format": metadata.get("format"),
-    }
-
-
 def check_alike(
     file: str, kind: dict[str, Any], other_file: str, other: dict[str, Any]
 ) -> None:
@@ -116,7 +105,7 @@ def with_columns(
 
 @dataclass(frozen=True)
 class Pack:
-    """One pack file, memory-mapped and not to be written to.
+    """Many graphs, of a file memory-mapped, and not to be written to.
 
     numbers : by the names of `NUMBERS`. decoys : target, decoy and split; item i is graph i.
     sources : SHA-256 of what each graph here was made of, its file, its local quality and the code.
@@ -135,6 +124,44 @@ class Pack:
 
     def __len__(self) -> int:
         return len(self.decoys)
+
+    @classmethod
+    def of(
+        cls, decoys: list[tuple[str, str, str]], graphs: Sequence[Graph], joined: int
+    ) -> Pack:
+        """Pack graphs in memory; the order of their edges stays.
+
+        Raises GraphError where they are of different kinds.
+        """
+        numbers: dict[str, Any] = {
+            "x": [graph.x for graph in graphs] or [np.zeros((0, 0))],
+            "edge_index": [graph.edge_index for graph in graphs] or [np.zeros((2, 0))],
+            "edge_attr": [graph.edge_attr for graph in graphs] or [np.zeros((0, 0))],
+            "node_start": [[0], np.cumsum([len(graph.x) for graph in graphs])],
+            "edge_start": [[0], np.cumsum([len(graph.edge_attr) for graph in graphs])],
+            "y": [[graph.y for graph in graphs]],
+            "edge_y": [[]],
+        }
+        names = ["/".join(decoy[:2]) for decoy in decoys]
+        for name, graph in zip(names, graphs, strict=True):
+            first, other = graphs[0].kind(), graph.kind()
+            check_alike(names[0], first, name, other)
+        for name, (dtype, _) in NUMBERS.items():
+            along = 1 if name == "edge_index" else 0
+            values = np.concatenate(numbers[name], axis=along).astype(dtype, copy=False)
+            # loops are compiled for arrays as those of a file are
+            values.setflags(write=False)
+            numbers[name] = values
+        return cls(
+            path=Path(names[0] if names else ""),
+            numbers=numbers,
+            decoys=decoys,
+            metadata=graphs[0].metadata if graphs else {},
+            sources=[],
+            content="",
+            joined=joined,
+            residues=[graph.residues for graph in graphs],
+        )
 
     @classmethod
     def open(cls, path: Path) -> Pack:
@@ -211,7 +238,9 @@ class Pack:
 
     def kind(self) -> dict[str, Any]:
         """What must be equal for packs to be used together."""
-        return kind_of(self.numbers["x"], self.numbers["edge_attr"], self.metadata)
+        x, edge_attr = self.numbers["x"], self.numbers["edge_attr"]
+        index = self.numbers["edge_index"]
+        return Graph(x, index, edge_attr, math.nan, self.metadata).kind()
 
 
 def _fit_together(numbers: dict[str, np.ndarray], n_graphs: int) -> bool:
@@ -366,16 +395,22 @@ class PackedGraphs:
 
     @classmethod
     def open(cls, paths: list[Path], *, verify: bool = False) -> PackedGraphs:
-        """Open packs and check that they hold the same kind of graphs; an empty one fits any other.
+        """Open packs and join them, as `of_packs`.
 
         verify : check all numbers. Raises GraphError when a pack is damaged.
         """
         packs = [Pack.open(path) for path in paths]
+        if verify:
+            for pack in packs:
+                pack.verify()
+        return PackedGraphs.of_packs(packs)
+
+    @classmethod
+    def of_packs(cls, packs: Sequence[Pack]) -> PackedGraphs:
+        """Join packs and check that they hold the same kind of graphs; an empty one fits any."""
         decoys: list[tuple[str, str, str]] = []
         residues: list[str] = []
         for pack in packs:
-            if verify:
-                pack.verify()
             decoys += pack.decoys
             residues += pack.residues
         widest = {}

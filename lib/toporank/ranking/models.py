@@ -16,7 +16,6 @@ from toporank.files.atomic import write_text
 from toporank.ranking.residues import SHOWN, leading
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
-from toporank.structures.stored import from_bytes
 from toporank.structures.write import QUALITY, mmcif
 from toporank.workers import mapped
 
@@ -31,7 +30,7 @@ def write_models(
     folder: Path,
     table: pd.DataFrame,
     residues: Mapping[str, pd.DataFrame],
-    atoms: Callable[[DecoyKey], bytes],
+    atoms: Callable[[DecoyKey], Complex],
     digests: Mapping[str, str] | None = None,
     workers: int = 1,
 ) -> None:
@@ -47,7 +46,7 @@ def write_models(
     folder : for the files; it has no others afterwards
     table : as from `model_table`
     residues : target → its table of residues
-    atoms : (target, decoy) → its atoms, as `structures.stored` keeps them
+    atoms : (target, decoy) → its atoms
     digests : target → digest of its result; the files of others are written anew
     workers : processes
     """
@@ -67,7 +66,7 @@ def write_models(
             if made_of and _last_line(path, len(made_of)) == made_of:
                 written.append(path)
             elif len(of_decoy):
-                text = model(from_bytes(atoms((target, row.decoy))), of_decoy)
+                text = model(atoms((target, row.decoy)), of_decoy)
                 write_text(path, text + made_of)
                 written.append(path)
         return written

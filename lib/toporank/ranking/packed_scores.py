@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toporank.building.coverage import CoverageRow
 from toporank.errors import CheckpointError
+from toporank.files.packfile import PackedGraphs
 from toporank.ranking.leakage import SEEN, LeakageRow
 from toporank.ranking.model_table import score_record
 from toporank.ranking.score import ScoringOptions
@@ -45,7 +46,7 @@ def score_pack(
     results: dict[str, TargetResult] = {}
     for row in coverage:
         results.setdefault(row.target, TargetResult(row.target)).coverage.append(row)
-    for score in Networks(scorer).score(pack):
+    for score in Networks(scorer).predict(PackedGraphs.open([pack])).scores:
         result = results[score.target]
         result.scores.append(score_record(score))
         result.vectors[score.decoy] = [*score.pooled]

@@ -7,10 +7,8 @@ weighs that with the predictor's confidence and the other decoys (`scorer.judge`
 from __future__ import annotations
 
 import functools
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from toporank.building.built import (
@@ -22,16 +20,17 @@ from toporank.building.built import (
 from toporank.building.chunks.chunk import run_decoy
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.chunks.stages import graph_metadata
 from toporank.building.chunks.store import Store
 from toporank.building.compared import comparison_table, stored_contacts
 from toporank.building.coverage import coverage_table
-from toporank.building.packing import write_pack
+from toporank.building.packing import in_memory
 from toporank.building.target_chains import correspondence_of, target_chains
 from toporank.chains.complex_kinds import kind_of_complex
 from toporank.confidence.confidences import confidences
 from toporank.confidence.table import AUTO, PlddtChoice, best_measured, of_copies
 from toporank.features.registry import FeatureChoice
+from toporank.features.steps import graph_metadata
+from toporank.files.packfile import PackedGraphs
 from toporank.ranking.interfaces import (
     MAIN,
     antibodies_of,
@@ -108,7 +107,7 @@ class TargetScorer:
         Parameters
         ----------
         plan : its decoys
-        fates : what became of each in the feature stages
+        fates : the outcome of each in the feature stages
 
         Raises
         ------
@@ -138,7 +137,7 @@ class TargetScorer:
         return read_judge(self.scorer.judge) if self.scorer.judge else None
 
     def features_of(self, decoy: PlannedDecoy) -> LedgerRow:
-        """Compute the features of a decoy, which the store keeps; return what became of it."""
+        """Compute the features of a decoy, which the store keeps; return its outcome."""
         return run_decoy(
             decoy, self.choices, self.store, self.contents.get(decoy.path, "")
         )
@@ -228,9 +227,6 @@ class TargetScorer:
         if not graphs.decoys and not graphs.interfaces:
             return NOTHING
         self.open_scorer()
-        with tempfile.TemporaryDirectory(prefix="toporank_") as folder:
-            decoys = Path(folder, "decoys")
-            interfaces = Path(folder, "interfaces")
-            write_pack(decoys, graphs.decoys, graphs.joined)
-            write_pack(interfaces, graphs.interfaces)
-            return self._networks.predict(decoys, interfaces)
+        decoys = in_memory(graphs.decoys, graphs.joined)
+        interfaces = in_memory(graphs.interfaces)
+        return self._networks.predict(PackedGraphs.of_packs([decoys, interfaces]))

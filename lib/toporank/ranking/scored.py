@@ -39,7 +39,6 @@ from toporank.scorer.embeddings import vector_table, write_embeddings
 from toporank.scorer.prediction import KEY
 from toporank.scorer.scorer import ScoredWith, Scorer, write_record
 from toporank.structures.identity import DecoyKey
-from toporank.structures.stored import from_bytes
 from toporank.tables.columns import (
     CONFIDENCE,
     CONTACTS,
@@ -285,14 +284,14 @@ class ScoredTargets(Scored):
 
     @functools.cached_property
     def _atoms(self) -> Any:
-        """(target, decoy) → its atoms, as `structures.stored` keeps them."""
+        """(target, decoy) → its atoms."""
         return stored_complexes(Built.of(self.plan, self.rows("fates")), self.store)
 
     def _between(self, target: str, native: str, model: str) -> float | None:
         """DockQ between two models of a target; None where they have no common interface."""
         if self.store is None:
             return None
-        pair = [from_bytes(self._atoms((target, decoy))) for decoy in (native, model)]
+        pair = [self._atoms((target, decoy)) for decoy in (native, model)]
         partners = self.partners.get((target, native), ())
         try:
             return label(Native(pair[0], partners), pair[1]).dockq

@@ -31,7 +31,6 @@ from toporank.report.superposed import superposed, turned
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
 from toporank.structures.read import open_structure, read_complex
-from toporank.structures.stored import from_bytes
 from toporank.workers import mapped
 
 ROOM = 2_400_000
@@ -107,8 +106,7 @@ class FromStore:
     def model(self, row: Any) -> tuple[Complex, BFactors | None]:
         """Return a model and its B factors. Raises as that of `FromFiles`."""
         made = self.built.made((row.target, row.decoy), self.store)
-        in_file = InFile.from_bytes(made.in_file.content)
-        return from_bytes(made.complex.content), in_file.b_factors
+        return made["atoms"], made["in_file"].b_factors
 
     def cached(self, target: str, about: Any, draw: Callable[[], list]) -> list:
         """Return what is drawn, from the store where it was drawn before.

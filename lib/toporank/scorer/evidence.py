@@ -226,7 +226,8 @@ class CrossValidation:
                     pd.MultiIndex.from_frame(of_fold[KEY]).isin(compared), KEY
                 ]
                 network = Networks(Scorer.of(networks[fold]))
-                predicted = network.predict(self._path(layout.PACK, dataset))
+                pack = self._path(layout.PACK, dataset)
+                predicted = network.predict(PackedGraphs.open([pack]))
                 residues.append(predicted.residues.merge(labelled, on=KEY))
                 contacts.append(predicted.contacts.merge(labelled, on=KEY))
         return LabelledContacts(

@@ -74,17 +74,12 @@ class Networks:
             if digest not in self._networks:
                 self._networks[digest] = _Network(path, *open_network(path))
 
-    def score(self, pack: Path, interfaces: Path | None = None) -> list[Score]:
-        """The scores of `predict` alone."""
-        return self.predict(pack, interfaces).scores
-
-    def predict(self, pack: Path, interfaces: Path | None = None) -> Predictions:
+    def predict(self, graphs: PackedGraphs) -> Predictions:
         """Predict DockQ of every graph, and the quality of the residues and contacts of decoys.
 
         Parameters
         ----------
-        pack : graphs of decoys
-        interfaces : graphs of their interfaces, whose scores come after those of the decoys
+        graphs : of decoys in the first pack; of their interfaces in the second, if there is one
 
         Returns
         -------
@@ -96,9 +91,8 @@ class Networks:
         CheckpointError : a network was trained on other features than the graphs have
         GraphError : a score is not a finite number
         """
-        store = PackedGraphs.open([pack] if interfaces is None else [pack, interfaces])
         networks = list(self._networks.values())
-        store = store.with_columns(networks[0].description)
+        store = graphs.with_columns(networks[0].description)
         _check_alike(networks, store)
         with one_thread():
             predicted = predict_all([one.network for one in networks], store)

@@ -37,7 +37,6 @@ from toporank.features.registry import node_columns, resolve_recorded
 from toporank.features.residue_tables import matrix, read_residues
 from toporank.files.spreadsheets import read_rows
 from toporank.finding.folders import find_decoys
-from toporank.structures.stored import from_bytes
 
 DECOYS = REPOSITORY / "resources/example/decoys"
 NEAR, FAR = DECOYS / "1AVZ/near1.pdb.gz", DECOYS / "1AVZ/far1.pdb"
@@ -446,9 +445,8 @@ def test_features_are_those_of_a_build(tmp_path):
         if row.key == ("1AVZ", "near1")
     )
     made = making(member, structure_digest(NEAR), choices, Store(tmp_path))
-    index, table = read_residues(
-        made.nodes.content, complex_ := from_bytes(made.complex.content)
-    )
+    complex_ = made["atoms"]
+    index, table = read_residues(made.entry("nodes").content, complex_)
     frame = toporank.features(NEAR)
     np.testing.assert_array_equal(
         frame[node_columns(choices)], matrix(table, node_columns(choices))

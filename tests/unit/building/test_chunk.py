@@ -10,17 +10,17 @@ import logging
 import re
 import shutil
 import sys
-from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from building import build as build_decoys
 from toporank.building.chunks import chunk
+from toporank.building.chunks.artefacts import artefacts_of
 from toporank.building.chunks.chunk import artefact, run_chunk
 from toporank.building.chunks.ledger import Ledger, LedgerRow, read_ledger, write_ledger
 from toporank.building.chunks.plan import deal, planned, write_plans
-from toporank.building.chunks.stages import DecoyArtefacts, code_digest
+from toporank.building.chunks.stages import Source, code_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.errors import (
     CheckpointError,
@@ -53,13 +53,11 @@ class Toy:
     def __init__(self):
         self.stage, self.trouble, self.seen = STAGES[0], None, []
 
-    def __call__(
-        self, path, digest, dockq, partners, choices, store, *, model=0, content=None
-    ) -> Toy:
-        """In place of `DecoyArtefacts`."""
-        self.path, self.structure_sha256, self.content = path, digest, content
-        self.seen.append((path, digest, dockq))
-        self.scope = store.scope(digest)
+    def __call__(self, source, store, choices, partners, dockq) -> Toy:
+        """In place of `artefacts_of`."""
+        self.path, self.content = source.path, source.content
+        self.seen.append((source.path, source.sha256, dockq))
+        self.scope = store.scope(source.sha256)
         return self
 
     interfaces = {}  # noqa: RUF012 -- a toy has none
@@ -89,7 +87,7 @@ def toy(monkeypatch) -> Toy:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{name} atoms")
     toy = Toy()
-    monkeypatch.setattr(chunk, "DecoyArtefacts", toy)
+    monkeypatch.setattr(chunk, "artefacts_of", toy)
     monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES)
     return toy
 
@@ -411,7 +409,7 @@ def test_a_row_knows_the_graphs_of_interfaces_also_where_only_one_of_several_has
 
 
 KINDS = {
-    "complex",
+    "atoms",
     "interface",
     "contacts",
     "topology",
@@ -425,7 +423,7 @@ KINDS = {
 def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     before = {kind: code_digest(kind, choices) for kind in KINDS}
-    stages = sys.modules[DecoyArtefacts.__module__]
+    stages = sys.modules[Source.__module__]
     real = stages._version
     monkeypatch.setattr(
         stages,
@@ -433,76 +431,52 @@ def test_another_version_of_a_package_recomputes_what_it_computed(monkeypatch):
         lambda package: "99" if package == "gemmi" else real(package),
     )
     assert {kind for kind in KINDS if code_digest(kind, choices) != before[kind]} == {
-        "complex",
+        "atoms",
         "interface",
     }
 
 
-class Keys:
-    """A store and its scopes, which make nothing and note keys."""
-
-    def __init__(self):
-        self.asked = {}
-
-    def scope(self, name: str) -> Keys:
-        self.name = name
-        return self
-
-    def cached(self, key, compute) -> Entry:
-        self.asked[key["kind"]] = (self.name, key)
-        facts = {"partners": key.get("partners", "")}
-        return Entry(hashlib.sha256(repr(key).encode()).hexdigest(), facts, b"")
-
-
 @pytest.mark.parametrize(
-    "stage",
-    ["complex", "interface", "contacts", "topology", "nodes", "edges", "graphs"],
+    "stage", ["atoms", "contacts", "interface", "topology", "nodes", "edges", "graphs"]
 )
-def test_the_key_of_an_artefact_names_all_it_is_made_from(stage):
+def test_the_key_of_an_artefact_names_all_it_is_made_from(stage, example, monkeypatch):
     """Another structure, file format, label, partners or parameter, of its own stage or one before,
-    is another key.
+    is another key, and is known before anything is made.
     """
+    monkeypatch.setattr(Source, "open", None)
     choices = resolve({name: {} for name in DEFAULT_MODULES})
-    other = {"interface": {"cutoff": 9.0}, "topology": {"radius": 7.0}, "nodes": {"scaling": "none"},
-             "edges": {"scaling": "none"}}  # fmt: skip
-    order = ["complex", "interface", "topology", "nodes", "edges", "graphs"]
-    own = (
-        [name for name in order[: order.index(stage) + 1] if name in other]
-        if stage in order
-        else []
-    )
-    changed = [
-        choices | {name: choose(name, choices[name].record() | other[name])}
-        for name in own
-    ]
-    plain = (Path("a.pdb"), "structure", None, (), choices)
-    told = [
-        plain,
-        (Path("a.pdb"), "other", None, (), choices),
-        (Path("a.cif"), "structure", None, (), choices),
-    ]
-    told += [(*plain[:4], each) for each in changed]
-    told += [(*plain[:2], 0.5, (), choices)] if stage == "graphs" else []
-    told += [(*plain[:3], (("A",), ("H", "L")), choices)] if stage != "complex" else []
+    other = {
+        "interface": {"cutoff": 9.0},
+        "topology": {"radius": 7.0},
+        "nodes": {"scaling": "none"},
+        "edges": {"scaling": "none"},
+    }
+    order = [*other, "graphs"]
+    before = order[: order.index(stage) + 1] if stage in order else []
+    source = Source(Path("a.pdb"), "structure")
+    told = [(source, choices, (), None)]
+    for name in other:
+        record = choices[name].record() | other[name]
+        told.append((source, choices | {name: choose(name, record)}, (), None))
+    told.append((source, choices, (("A",), ("H", "L")), None))
+    told.append((source, choices, (), 0.5))
     keys = []
-    for path, *rest in told:
-        store = Keys()
-        getattr(DecoyArtefacts(Path(path), *rest, store), stage)
-        keys.append(store.asked[stage])
-    assert all(one != another for one, another in combinations(keys, 2))
+    for of, modules, partners, dockq in told:
+        made = artefacts_of(of, Store(Path("store")), modules, partners, dockq)
+        keys.append(made.key(stage))
+    differs = [name in before for name in other]
+    differs += [stage != "atoms", stage == "graphs"]
+    assert [key != keys[0] for key in keys[1:]] == differs
+    others = {source.scope, source._replace(path=Path("a.cif")).scope}
+    others |= {source._replace(sha256="other").scope, source._replace(model=1).scope}
+    assert len(others) == 4
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, example):
-    source = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
+    path = shutil.copy(example / "decoys/1AVZ/far1.pdb", tmp_path / "d.pdb")
+    made = artefacts_of(Source(Path(path), "another"), Store(tmp_path), {})
     with pytest.raises(StructureError, match="changed while it was built"):
-        _ = DecoyArtefacts(
-            Path(source),
-            "another",
-            None,
-            (),
-            resolve({s: {} for s in DEFAULT_MODULES}),
-            Store(tmp_path),
-        ).complex
+        _ = made["atoms"]
 
 
 # ---- what is gone is made again ------------------------------------------------------------------
@@ -525,13 +499,14 @@ def built(example) -> tuple:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_an_artefact_that_the_store_lost_is_made_again_with_its_label(built, stage):
-    member, row, _, store = built
+    member, row, choices, store = built
     kept = artefact(stage, row.artefacts[stage], *built)
     shutil.rmtree(store.root)
-    assert (
-        artefact(stage, row.artefacts[stage], member._replace(dockq="0.5"), *built[1:])
-        == kept
-    )
+    relabelled = member._replace(dockq="0.5")
+    later = Store(store.root)
+    again = artefact(stage, row.artefacts[stage], relabelled, row, choices, later)
+    assert again == kept
+    assert later.computed[stage] == 1
     assert digest_of(kept) == row.artefacts[stage]
 
 

@@ -156,10 +156,9 @@ def test_kinds_whose_numbers_repeat_take_less_room_and_are_read_as_they_were(
     text = "0.0 1.0 " * 1000
     path = filled(store, **{kind: text}).path
     assert (path.stat().st_size < len(text) / 4) == packed
-    assert (
-        store.scope(SCOPE).find(kind, hashlib.sha256(text.encode()).hexdigest())
-        == text.encode()
-    )
+    later = Store(store.root).scope(SCOPE)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    assert later.find(kind, digest) == text.encode()
 
 
 def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_equal_file(
@@ -170,7 +169,7 @@ def test_what_is_added_later_leaves_the_rest_as_it_is_and_equal_content_is_an_eq
     (file,) = files_below(store.root)
     content = file.read_bytes()
     file.unlink()
-    filled(store, nodes="one", edges="other")
+    filled(Store(store.root), nodes="one", edges="other")
     assert file.read_bytes() == content
 
 
@@ -184,23 +183,17 @@ def test_an_artefact_is_found_by_its_checksum(store):
 def test_what_is_found_by_its_checksum_is_all_that_is_read(store, monkeypatch):
     """Of a capsid there are hundreds of graphs in a box."""
     filled(store, **{f"kind{k}": "hello" for k in range(20)})
-    read, opened, original = [], [], zipfile.ZipFile.read
+    read, original = [], zipfile.ZipFile.read
     monkeypatch.setattr(
         zipfile.ZipFile,
         "read",
         lambda self, name: read.append(name) or original(self, name),
-    )
-    monkeypatch.setattr(
-        Store,
-        "scope",
-        lambda self, name, scope=Store.scope: opened.append(name) or scope(self, name),
     )
     later = Store(store.root)
     assert [later.find(SCOPE, f"kind{k}", HELLO_SHA256) for k in range(20)] == [
         b"hello"
     ] * 20
     assert len(read) == 20
-    assert len(opened) == 1
     assert later.find("cd" * 32, "kind0", HELLO_SHA256) is None
 
 
@@ -222,7 +215,7 @@ def test_whatever_byte_is_damaged_what_is_read_is_right_or_made_again(store):
         b"garbage",
     ]:
         path.write_bytes(damaged)
-        box = store.scope(SCOPE)
+        box = Store(store.root).scope(SCOPE)
         assert box.cached(of("nodes"), Maker("hello")) == Entry(
             HELLO_SHA256, {"n_chains": 2}, b"hello"
         )
@@ -235,6 +228,7 @@ def test_a_damaged_artefact_is_made_again_and_its_neighbour_is_not(store):
     box = filled(store, nodes="hello", edges="other")
     box.path.write_bytes(box.path.read_bytes().replace(b"hello", b"jello"))
     make, other = Maker(), Maker("never called")
+    store = Store(store.root)
     box = store.scope(SCOPE)
     assert box.cached(of("edges"), other).content == b"other"
     assert box.cached(of("nodes"), make).content == b"hello"
@@ -274,22 +268,49 @@ def test_making_one_artefact_may_obtain_others(store):
     assert store.computed == {"complex": 1, "interface": 1}
 
 
-# ---- of models that are scored -------------------------------------------------------------------
+# ---- open scopes ---------------------------------------------------------------------------------
 
 
-def test_of_scored_models_what_only_leads_to_a_graph_is_left_out_and_a_build_adds_it(
-    store,
+def test_what_is_made_of_a_decoy_is_written_once_and_never_read_again(
+    store, monkeypatch
 ):
-    scored = Store(store.root, graphs_only=True).scope(SCOPE)
-    for kind in ("complex", "topology", "nodes", "edges", "graphs"):
-        assert scored.cached(of(kind), Maker(kind)).content == kind.encode()
-    scored.save()
-    (file,) = files_below(store.root)
-    with zipfile.ZipFile(file) as archive:
-        assert [name.partition("/")[0] for name in archive.namelist()] == [
-            "complex",
-            "graphs",
-        ]
-    store.cached(SCOPE, of("nodes"), Maker())
-    assert store.lookup(SCOPE, of("nodes")).content == b"hello"
-    assert store.lookup(SCOPE, of("graphs")).content == b"graphs"
+    box = store.scope(SCOPE)
+    box.cached(of("complex"), Maker("atoms"))
+    store.save_later(box)
+    assert files_below(store.root) == []
+    store.cached(SCOPE, of("graphs"), Maker("graph"))
+    monkeypatch.setattr(zipfile.ZipFile, "read", None)
+    assert store.lookup(SCOPE, of("complex")).content == b"atoms"
+    monkeypatch.undo()
+    later = Store(store.root)
+    assert later.lookup(SCOPE, of("complex")).content == b"atoms"
+    assert later.lookup(SCOPE, of("graphs")).content == b"graph"
+
+
+def test_a_copy_of_the_process_saves_at_once(store, monkeypatch):
+    box = store.scope(SCOPE)
+    box.cached(of("complex"), Maker())
+    monkeypatch.setattr("os.getpid", lambda: 0)
+    store.save_later(box)
+    assert len(files_below(store.root)) == 1
+
+
+def test_what_another_process_adds_to_an_open_scope_is_found_and_stays(store):
+    here, there = store.scope(SCOPE), Store(store.root)
+    here.cached(of("complex"), Maker("atoms"))
+    there.cached(SCOPE, of("graphs"), Maker("graph"))
+    assert here.lookup(of("graphs")).content == b"graph"
+    there.cached(SCOPE, of("contacts"), Maker("contacts"))
+    here.save()
+    later = Store(store.root)
+    for kind, text in (("complex", b"atoms"), ("contacts", b"contacts")):
+        assert later.lookup(SCOPE, of(kind)).content == text
+
+
+def test_scopes_beyond_the_memory_are_saved_and_closed(store, monkeypatch):
+    monkeypatch.setattr("toporank.building.chunks.store.MEMORY", 10)
+    names = ["ab" * 32, "cd" * 32, "ef" * 32]
+    for name in names:
+        store.scope(name).cached(of("complex"), Maker("atoms of it"))
+    assert len(files_below(store.root)) == 2
+    assert store.lookup(names[0], of("complex")).content == b"atoms of it"

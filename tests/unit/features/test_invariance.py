@@ -22,10 +22,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structures_text import EXAMPLES, Atom, mmcif, moved, pdb, random_complex, write
-from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.features.dssp_nodes import along_principal_axes
 from toporank.features.registry import DEFAULT_MODULES, resolve
+from toporank.features.steps import graph_metadata
 from toporank.learning.data import GraphStore, set_statistics
 from toporank.learning.weights import build_network
 from toporank.structures.complex import Complex

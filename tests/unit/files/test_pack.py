@@ -16,10 +16,10 @@ from safetensors.torch import save
 from torch_geometric.data import Batch, Data
 
 import toporank.building.packing as packing_module
-from toporank.building.packing import Member, write_pack
+from toporank.building.packing import Member, in_memory, write_pack
 from toporank.errors import GraphError
 from toporank.files.graph_file import Graph
-from toporank.files.packfile import Pack
+from toporank.files.packfile import Pack, PackedGraphs
 from toporank.learning.data import GraphStore
 
 SIZES = [(5, 8), (3, 4), (7, 13), (1, 0), (4, 6)]
@@ -107,6 +107,20 @@ def test_the_table_of_a_store_names_its_graphs_in_order(two):
 def test_a_store_knows_the_features_of_its_graphs_but_not_their_residues(two):
     store, _ = two
     assert store.metadata == METADATA
+
+
+def test_a_pack_in_memory_is_that_of_a_file(tmp_path):
+    table = members(tmp_path, graphs_of("A"))
+    write_pack(tmp_path / "pack", table, joined=2)
+    memory, file = in_memory(table, joined=2), Pack.open(tmp_path / "pack")
+    for name, numbers in file.numbers.items():
+        assert memory.numbers[name].dtype == numbers.dtype
+        np.testing.assert_array_equal(memory.numbers[name], numbers)
+        assert not memory.numbers[name].flags.writeable
+    for field in ("decoys", "metadata", "residues", "joined"):
+        assert getattr(memory, field) == getattr(file, field)
+    empty = PackedGraphs.of_packs([in_memory([]), in_memory(table)])
+    assert (len(empty), empty.node_width) == (5, 5)
 
 
 # ---- files ------------------------------------------------------------------------------------------------

@@ -17,12 +17,12 @@ from dssp_agreement import needs_mkdssp
 from published_checkpoint import published_state, write_published_checkpoint
 from structures_text import alanine, changed, complex_of, pdb, random_complex, write
 from toporank.app.config import load_config
-from toporank.building.chunks.stages import graph_metadata
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, ConfigError
 from toporank.features.dssp_nodes import MAX_ACCESSIBILITY, without_modified
 from toporank.features.presets import PRESETS
 from toporank.features.registry import choose, records, resolve
+from toporank.features.steps import graph_metadata
 from toporank.learning.checkpoint import read_description
 from toporank.learning.data import GraphStore
 from toporank.learning.weights import load_weights

@@ -25,6 +25,7 @@ from _synthetic import (
 
 from toporank.building.packing import write_pack
 from toporank.errors import CheckpointError, GraphError
+from toporank.files.packfile import PackedGraphs
 from toporank.learning.data import GraphStore
 from toporank.learning.inference import open_network, predict_all
 from toporank.learning.selection import write_ensemble, write_selection
@@ -148,7 +149,7 @@ def test_the_score_of_an_ensemble_is_the_mean_of_its_members(trained, ensemble):
     scorer = ensemble("mean")
     assert (len(scorer.members), scorer.mean) == (2, True)
     one, two = (one_by_one(member, pack) for member in scorer.members)
-    table = Networks(scorer).score(pack)
+    table = Networks(scorer).predict(PackedGraphs.open([pack])).scores
     np.testing.assert_allclose(
         column(table, "pred_dockq"), (one + two) / 2, atol=1.5e-6
     )
@@ -165,7 +166,7 @@ def test_each_checkpoint_is_read_once_and_a_copy_not_at_all(
     monkeypatch.setattr(
         networks, "open_network", lambda path: read.append(path) or open_network(path)
     )
-    Networks(scorer).score(trained[0])
+    Networks(scorer).predict(PackedGraphs.open([trained[0]]))
     assert len(scorer.descriptions) == 2
     assert (
         len(scorer.members) == len(read) == len({*map(Path.read_bytes, read)}) == 2

@@ -111,7 +111,8 @@ def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
     one, two = (
         predict_all([open_network(path)[0]], store)[0].residues for path in paths[:2]
     )
-    table = Networks(Scorer.of(paths[0], paths, mean=True)).predict(pack).residues
+    graphs = PackedGraphs.open([pack])
+    table = Networks(Scorer.of(paths[0], paths, mean=True)).predict(graphs).residues
     np.testing.assert_allclose(table["pred_network"], (one + two) / 2, atol=1e-4)
     assert (
         table.groupby(["target", "decoy"], sort=False).size().tolist()
@@ -124,7 +125,7 @@ def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(
     scorers, tmp_path
 ):
     pack, (*_, without) = scorers
-    predicted = Networks(Scorer.of(without)).predict(pack)
+    predicted = Networks(Scorer.of(without)).predict(PackedGraphs.open([pack]))
     residues, contacts = with_quality(
         predicted.residues, predicted.contacts, {}, None, {}
     )
@@ -154,9 +155,10 @@ def test_an_empty_table_has_a_reason(n_scored, has_residues, has_contacts, why):
 def test_interfaces_have_no_residues_of_their_own(scorers):
     pack, (first, *_) = scorers
     networks = Networks(Scorer.of(first))
-    both = networks.predict(pack, interfaces=pack)
-    assert len(both.scores) == 2 * len(networks.score(pack))
-    pd.testing.assert_frame_equal(both.residues, networks.predict(pack).residues)
+    both = networks.predict(PackedGraphs.open([pack, pack]))
+    alone = networks.predict(PackedGraphs.open([pack]))
+    assert len(both.scores) == 2 * len(alone.scores)
+    pd.testing.assert_frame_equal(both.residues, alone.residues)
 
 
 # ---- names of residues in packs ------------------------------------------------------------------

@@ -195,11 +195,11 @@ def test_a_file_that_was_changed_while_it_was_scored_is_looked_at_again(
     changed, other = sorted((models / "1PPE").glob("*.pdb.gz"))[:2]
     content = changed.read_bytes()
     shutil.copy(other, changed)
-    results = score_folder.score_folder(config, found, store)
+    results = score_folder.score_folder(config, found)
     assert (results.facts["status"] == "unreadable").sum() == 1
     changed.write_bytes(content)
     found = score_folder.find_models(config, Scan(models), store)
-    results = score_folder.score_folder(config, found, store)
+    results = score_folder.score_folder(config, found)
     assert (results.facts["status"] == "ok").all()
     assert asked.targets[1] == {"1PPE"}
 

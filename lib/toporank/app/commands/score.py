@@ -166,9 +166,7 @@ def _score(args: argparse.Namespace) -> int:
             disable=args.quiet or None,
             leave=False,
         ) as bar:
-            scored = score_folder(
-                request.config, models, out / STORE, workers, bar.update
-            )
+            scored = score_folder(request.config, models, workers, bar.update)
         write_results(scored, out)
     lines = answer(scored, out, models.notes, terminal)
     print("\n".join([*about_scorer(args.scorer), *lines]))

@@ -11,9 +11,10 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toporank import layout
+from toporank.building.chunks.artefacts import Artefacts, artefacts_of
 from toporank.building.chunks.ledger import (
     Ledger,
     LedgerRow,
@@ -22,7 +23,7 @@ from toporank.building.chunks.ledger import (
     write_ledger,
 )
 from toporank.building.chunks.plan import PlannedDecoy, read_chunk
-from toporank.building.chunks.stages import DecoyArtefacts, recipes, scope_of
+from toporank.building.chunks.stages import Source, recipes
 from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.chains.partners import parse_partners
 from toporank.errors import (
@@ -41,6 +42,9 @@ from toporank.structures.dssp import DsspMissingError, dssp_version
 from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
+
+if TYPE_CHECKING:
+    from toporank.finding.sketch import Sketch
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +126,7 @@ def run_decoy(
     """One decoy through all stages, or up to the one where it fails: then the row says why.
 
     The store keeps the row of a good decoy beside its artefacts. digest : SHA-256 of its file,
-    where `stages.keep_file` took it; otherwise the file is read. Raises OSError, MemoryError or
+    where `keep_file` took it; otherwise the file is read. Raises OSError, MemoryError or
     DsspMissingError, which no decoy causes.
     """
     row = LedgerRow(*member.key, Status.OK, layout.STAGES[0], dockq=member.dockq)
@@ -196,7 +200,7 @@ def run_stage(
 
 
 def _through_stages(
-    row: LedgerRow, made: DecoyArtefacts, last: str = layout.STAGES[-1]
+    row: LedgerRow, made: Artefacts, last: str = layout.STAGES[-1]
 ) -> LedgerRow:
     """The row of a decoy after these stages, or the one where it fails."""
     times: list[str] = []
@@ -241,8 +245,8 @@ def making(
     choices: dict[str, FeatureChoice],
     store: Store,
     content: bytes | None = None,
-) -> DecoyArtefacts:
-    """The artefacts of a planned decoy.
+) -> Artefacts:
+    """The values of a planned decoy.
 
     Parameters
     ----------
@@ -257,16 +261,29 @@ def making(
     content : bytes, optional
         Of its file, where it was read before.
     """
-    return DecoyArtefacts(
-        Path(member.path),
-        digest,
-        float(member.dockq) if member.dockq else None,
-        parse_partners(member.partners) if member.partners else (),
-        choices,
+    return artefacts_of(
+        Source(Path(member.path), digest, member.model, content),
         store,
-        model=member.model,
-        content=content,
+        choices,
+        partners=parse_partners(member.partners) if member.partners else (),
+        dockq=float(member.dockq) if member.dockq else None,
     )
+
+
+def keep_file(path: Path, content: bytes, sketch: Sketch, store: Store) -> None:
+    """Put what a structure file holds into a store, so that it need not be opened again.
+
+    The decoys whose atoms cannot be used come out with the reason when it is their turn.
+
+    Parameters
+    ----------
+    path, content, sketch : of the file
+    store : the reuse store
+    """
+    for model in sketch.decoys:
+        made = artefacts_of(Source(path, sketch.content, model, content), store, {})
+        made.read_file()
+        store.save_later(made.scope)
 
 
 def artefact(
@@ -297,8 +314,8 @@ def artefact(
     RecordError
         When it cannot be made as it was.
     """
-    scope = scope_of(Path(member.path), row.structure_sha256, member.model)
-    content = store.find(scope, stage, digest)
+    source = Source(Path(member.path), row.structure_sha256, member.model)
+    content = store.find(source.scope, stage, digest)
     if content is None:
         labelled_as_then = member._replace(dockq=row.dockq)
         made = making(labelled_as_then, row.structure_sha256, choices, store)

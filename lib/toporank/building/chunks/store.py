@@ -36,12 +36,12 @@ _DAMAGED = (
     zlib.error,
 )
 """What `zipfile` raises where bytes are missing or other than they were."""
-STEPS = ("topology", "nodes", "edges")
-"""Kinds that only lead to a graph, two thirds of all bytes."""
 UNCOMPRESSED = ("topology", "nodes")
 """Kinds that would shrink by a third only. Others do to a half or a quarter, at 40 to 100 MB/s."""
 FAST = 1
 """Level of the compression."""
+MEMORY = 32_000_000
+"""Bytes of the scopes that stay open."""
 
 ResultKey = dict[str, Any]
 """All that a result depends on (JSON); `kind` says what it is."""
@@ -61,10 +61,14 @@ class Entry:
 class Store:
     """A folder of scopes. `computed` and `reused` count results by kind.
 
+    The scopes that were used last stay open, with what was read and made: several steps look at a
+    decoy one after another, and what they make of it is written once.
+
     Parameters
     ----------
     root : the folder
-    graphs_only : leave out `STEPS`, for decoys that are scored and not learned from
+    graphs_only : for decoys that are scored and not learned from, so that what only leads to a
+        graph is left out
     """
 
     def __init__(self, root: Path, *, graphs_only: bool = False):
@@ -72,7 +76,8 @@ class Store:
         self.graphs_only = graphs_only
         self.computed: Counter[str] = Counter()
         self.reused: Counter[str] = Counter()
-        self._last: Scope | None = None
+        self._open: dict[str, Scope] = {}
+        self._process = os.getpid()
 
     def cached(self, scope: str, key: ResultKey, compute: Compute) -> Entry:
         """The result of a key in a scope, computed and kept where it is missing or damaged."""
@@ -87,17 +92,25 @@ class Store:
 
     def scope(self, name: str) -> Scope:
         """Open a scope. name : hexadecimal digits."""
-        return Scope(self, self.root / name[:2] / (name + SUFFIX))
+        scope = self._open.pop(name, None)
+        if scope is None:
+            scope = Scope(self, self.root / name[:2] / (name + SUFFIX))
+        size = scope.size + sum(other.size for other in self._open.values())
+        while self._open and size > MEMORY:
+            oldest = self._open.pop(next(iter(self._open)))
+            oldest.save()
+            size -= oldest.size
+        self._open[name] = scope
+        return scope
+
+    def save_later(self, scope: Scope) -> None:
+        """Save a scope with what this process still makes of it; now, in a copy of the process."""
+        if os.getpid() != self._process:
+            scope.save()
 
     def find(self, scope: str, kind: str, sha256: str) -> bytes | None:
-        """The bytes of the result in a scope that has this checksum; None where it is missing.
-
-        The scope stays open until another is asked for: many graphs of a decoy are read one after
-        another.
-        """
-        if self._last is None or self._last.path.stem != scope:
-            self._last = self.scope(scope)
-        return self._last.find(kind, sha256)
+        """The bytes of the result in a scope that has this checksum; None where it is missing."""
+        return self.scope(scope).find(kind, sha256)
 
 
 class Scope:
@@ -105,8 +118,13 @@ class Scope:
 
     def __init__(self, store: Store, path: Path):
         self.path = path
+        self.size = 0
+        """Bytes in memory."""
         self._store = store
-        self._open()
+        self._entries: dict[str, Entry] = {}
+        self._new: dict[str, Entry] = {}
+        self._archive: zipfile.ZipFile | None = None
+        self._state: tuple[int, ...] = ()
 
     def cached(self, key: ResultKey, compute: Compute) -> Entry:
         """Return the result of a key, computed where it is missing or damaged.
@@ -118,7 +136,9 @@ class Scope:
             return entry
         content, facts = compute()
         entry = Entry(hashlib.sha256(content).hexdigest(), facts, content)
-        self._new[_name(key)] = entry
+        name = _name(key)
+        self._new[name] = self._entries[name] = entry
+        self.size += len(content)
         self._store.computed[key["kind"]] += 1
         return entry
 
@@ -134,18 +154,28 @@ class Scope:
 
         None where it is missing or damaged.
         """
-        entry = self._entry(self._name_of.get((kind, sha256), ""))
-        return entry.content if entry and entry.sha256 == sha256 else None
+        archive = self._opened()
+        names = [*self._entries]
+        names += [
+            member.filename
+            for member in (archive.infolist() if archive else [])
+            if member.comment == sha256.encode()
+        ]
+        for name in names:
+            entry = self._entry(name) if name.startswith(f"{kind}/") else None
+            if entry and entry.sha256 == sha256:
+                return entry.content
+        return None
 
     def save(self) -> None:
         """Write what is new; what was here before stays, unless damaged."""
-        new = {name: entry for name, entry in self._new.items() if self._is_kept(name)}
-        if not new:
+        if not self._new:
             return
-        entries = {}
-        if self._archive:
-            entries = {name: self._entry(name) for name in self._archive.namelist()}
-        entries.update(new)
+        archive = self._opened()
+        entries = (
+            {name: self._entry(name) for name in archive.namelist()} if archive else {}
+        )
+        entries.update(self._new)
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w") as archive:
             for name, entry in entries.items():
@@ -162,37 +192,35 @@ class Scope:
                         member, facts + b"\n" + entry.content, compression, FAST
                     )
         write_bytes(self.path, whole.getbuffer())
-        self._open()
-
-    def _is_kept(self, name: str) -> bool:
-        return not (self._store.graphs_only and name.startswith(STEPS))
-
-    def _open(self) -> None:
-        """Read the names of what the file has."""
-        self._archive = _opened(self.path)
-        self._new: dict[str, Entry] = {}
-        self._name_of = {}
-        for member in self._archive.infolist() if self._archive else []:
-            kind = member.filename.partition("/")[0]
-            self._name_of[kind, member.comment.decode("latin-1")] = member.filename
+        self._new = {}
 
     def _entry(self, name: str) -> Entry | None:
         """The result of a name; None where it is missing or damaged."""
-        if name in self._new:
-            return self._new[name]
+        if name in self._entries:
+            return self._entries[name]
         with _damage_ignored():
-            if self._archive:
-                facts, _, content = self._archive.read(name).partition(b"\n")
-                return Entry(
-                    hashlib.sha256(content).hexdigest(), json.loads(facts), content
-                )
-        return None
+            archive = self._opened()
+            if archive:
+                facts, _, content = archive.read(name).partition(b"\n")
+                digest = hashlib.sha256(content).hexdigest()
+                self._entries[name] = Entry(digest, json.loads(facts), content)
+                self.size += len(content)
+        return self._entries.get(name)
 
-
-def _opened(path: Path) -> zipfile.ZipFile | None:
-    with contextlib.suppress(FileNotFoundError), _damage_ignored():
-        return zipfile.ZipFile(path)
-    return None
+    def _opened(self) -> zipfile.ZipFile | None:
+        """The archive as it is now: another process may have written it. None without one."""
+        try:
+            status = self.path.stat()
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+            if state != self._state:
+                self._archive, self._state = None, state
+                content = self.path.read_bytes()
+                self.size += len(content)
+                with _damage_ignored():
+                    self._archive = zipfile.ZipFile(io.BytesIO(content))
+        except FileNotFoundError:
+            return None
+        return self._archive
 
 
 @contextlib.contextmanager
