@@ -314,3 +314,11 @@ def test_scopes_beyond_the_memory_are_saved_and_closed(store, monkeypatch):
         store.scope(name).cached(of("complex"), Maker("atoms of it"))
     assert len(files_below(store.root)) == 2
     assert store.lookup(names[0], of("complex")).content == b"atoms of it"
+
+
+def test_what_another_process_has_written_is_not_written_again(store, monkeypatch):
+    box = store.scope(SCOPE)
+    box.cached(of("complex"), Maker("atoms"))
+    Store(store.root).cached(SCOPE, of("complex"), Maker("atoms"))
+    monkeypatch.setattr("toporank.building.chunks.store.write_bytes", None)
+    box.save()

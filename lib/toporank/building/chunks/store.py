@@ -173,8 +173,10 @@ class Scope:
             return
         archive = self._opened()
         entries = (
-            {name: self._entry(name) for name in archive.namelist()} if archive else {}
+            {name: self._read(name) for name in archive.namelist()} if archive else {}
         )
+        if self._new.items() <= entries.items():  # another process has written it
+            return
         entries.update(self._new)
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w") as archive:
@@ -198,14 +200,21 @@ class Scope:
         """The result of a name; None where it is missing or damaged."""
         if name in self._entries:
             return self._entries[name]
+        entry = self._read(name)
+        if entry is not None:
+            self._entries[name] = entry
+            self.size += len(entry.content)
+        return entry
+
+    def _read(self, name: str) -> Entry | None:
+        """The same from the file."""
         with _damage_ignored():
             archive = self._opened()
             if archive:
                 facts, _, content = archive.read(name).partition(b"\n")
                 digest = hashlib.sha256(content).hexdigest()
-                self._entries[name] = Entry(digest, json.loads(facts), content)
-                self.size += len(content)
-        return self._entries.get(name)
+                return Entry(digest, json.loads(facts), content)
+        return None
 
     def _opened(self) -> zipfile.ZipFile | None:
         """The archive as it is now: another process may have written it. None without one."""
