@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import venv
 import zipfile
 from pathlib import Path
 
@@ -760,6 +761,34 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
     ]
     files = [path.relative_to(REPOSITORY / "lib") for path in library if path.is_file()]
     assert [file for file in files if not (tmp_path / "lib" / file).is_file()] == []
+
+
+@pytest.mark.slow
+def test_a_wheel_scores_in_an_empty_folder(tmp_path):
+    """With the packages of this environment; its code is compiled there anew."""
+    build = [
+        *("setup.py", "-q", "egg_info", "--egg-base", tmp_path),
+        *("build", "--build-base", tmp_path / "build"),
+        *("bdist_wheel", "--bdist-dir", tmp_path / "wheel", "--dist-dir", tmp_path),
+    ]
+    subprocess.run([sys.executable, *build], cwd=REPOSITORY, check=True)
+    venv.create(tmp_path / "venv")
+    (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    shared = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "shared.pth").write_text("\n".join(shared))
+    (wheel,) = tmp_path.glob("*.whl")
+    shutil.unpack_archive(wheel, site, "zip")
+    shutil.copytree(REPOSITORY / "resources/example/binder", tmp_path / "models")
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    command = [tmp_path / "venv/bin/python", "-m", "toporank", "score", "../models"]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    answer = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "pdl1_binder: DockQ 0.86" in answer.stdout
+    assert (folder / "toporank_models/results/scores/models/report.html").is_file()
 
 
 # ---- doctor --------------------------------------------------------------------------------------
