@@ -48,7 +48,9 @@ def test_after_kill_9_the_next_run_completes_and_loses_at_most_what_was_in_fligh
     run = start(fresh)
     wait_for(lambda: finished_entries(fresh)["atoms"] >= 1 and jobs(fresh))
     if victim == "job":
-        os.kill(jobs(fresh)[0], signal.SIGKILL)
+        wait_for(lambda: list(fresh.home.glob("logs/chunks/mini/*.running")))
+        for job in jobs(fresh):
+            os.kill(job, signal.SIGKILL)
         assert run.wait(300) != 0
         (printed,) = fresh.home.glob("printed-*.txt")
         assert re.search(

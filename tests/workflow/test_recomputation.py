@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 THREE = {"1AVZ": ["near1.pdb.gz", "far1.pdb"], "1GCQ": ["mid4.cif"]}
 GRAPHS = "build_graphs"
-OF_FILE = Counter(complex=3, confidence=3, contacts=3)
+OF_FILE = Counter(atoms=3, in_file=3, contacts=3)
 FEATURES_ALL = Counter(interface=3, topology=3, nodes=3, edges=3, graphs=3)
 ALL = OF_FILE + FEATURES_ALL
 """Of decoys that were read before."""

@@ -148,8 +148,9 @@ class Pack:
             check_alike(names[0], first, name, other)
         for name, (dtype, _) in NUMBERS.items():
             along = 1 if name == "edge_index" else 0
-            values = np.concatenate(numbers[name], axis=along).astype(dtype, copy=False)
-            # loops are compiled for arrays as those of a file are
+            # loops are compiled for arrays as those of a file are: by rows, not to be written
+            values = np.concatenate(numbers[name], axis=along)
+            values = np.ascontiguousarray(values, dtype)
             values.setflags(write=False)
             numbers[name] = values
         return cls(

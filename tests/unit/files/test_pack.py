@@ -121,6 +121,10 @@ def test_a_pack_in_memory_is_that_of_a_file(tmp_path):
         assert getattr(memory, field) == getattr(file, field)
     empty = PackedGraphs.of_packs([in_memory([]), in_memory(table)])
     assert (len(empty), empty.node_width) == (5, 5)
+    graph = PackedGraphs.of_packs([memory]).graph(0)
+    by_columns = graph._replace(edge_index=np.asfortranarray(graph.edge_index))
+    edges = Pack.of([("A", "a", "")], [by_columns], 0).numbers["edge_index"]
+    assert edges.flags.c_contiguous  # else loops are compiled a second time
 
 
 # ---- files ------------------------------------------------------------------------------------------------

@@ -43,8 +43,8 @@ from toporank.ranking.scored import of_models
 from toporank.scorer.networks import Networks, contact_table, residue_table
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer
+from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
-from toporank.structures.stored import to_bytes
 from toporank.structures.write import QUALITY, mmcif
 from toporank.tables import frames as tables
 from toporank.tables.columns import CONTACTS, RESIDUES
@@ -390,9 +390,9 @@ COMPLEX = complex_of(
 )
 
 
-def atoms_of(key: tuple[str, str]) -> bytes:
+def atoms_of(key: tuple[str, str]) -> Complex:
     """Of each decoy the same."""
-    return to_bytes(COMPLEX)
+    return COMPLEX
 
 
 def b_factors(path: Path) -> dict[str, set[float]]:

@@ -669,6 +669,8 @@ def test_a_click_copies_the_sentence_and_the_methods(browser, tmp_path):
     )
     page = opened(browser, write_answer(tmp_path, {"T": {"m": 0.62, "n": 0.3}}))
     page._call("Page.bringToFront")
+    # only a page with focus may write to the clipboard, and other browsers run beside this one
+    page._call("Emulation.setFocusEmulationEnabled", enabled=True)
     for button, words in (
         (
             "sentence",

@@ -206,10 +206,8 @@ def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(
         atomic.write_text(tmp_path / "results" / decoy.target / f"{decoy.name}.csv", "")
 
 
-def test_a_missing_folder_is_an_error_that_names_dataset_and_folder(tmp_path):
-    with pytest.raises(
-        ConfigError, match=r"dataset set, .*nowhere.*No such file.*<target>/<decoy>"
-    ):
+def test_a_missing_folder_is_an_error_that_names_it_and_what_to_give(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere: .*No such file.*<target>/<decoy>"):
         find_decoys("set", tmp_path / "nowhere")
 
 
