@@ -1,6 +1,6 @@
 """Partners as text: which chains of a complex are one body. The interface lies between partners.
 
-Where nothing is said, `chains.immune` recognises chains that are one body by nature.
+Where the user names no partners, `chains.immune` recognises chains that are one body by nature.
 
 Partners are written `H+L:A`: chains joined by `+`, partners parted by `:`. Several partners,
 `A:B:C`, mean every pair. In the name of a chain, `+`, `:` and `%` are written `%2B`, `%3A` and

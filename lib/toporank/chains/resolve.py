@@ -155,8 +155,7 @@ def resolve(
     ----------
     decoys : of a data set
     given : as from `given_for`
-    natives : by whose chains the partners of their targets are named; where there is none, they are
-        chains of the target
+    natives : partners of a target with a native name the native's chains, others the model's own
 
     Returns
     -------
