@@ -30,6 +30,13 @@ def example() -> Path:
     return REPOSITORY / "resources" / "example"
 
 
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of a test: an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def submitting_python(tmp_path_factory) -> str:
     """The Python that runs the tests, by a path that Snakemake can write into jobs: one without a

@@ -1,5 +1,15 @@
-"""Structure files and complexes written by hand: what a test needs, and nothing that the library
-could do for it.
+"""The maker of small complexes and of the files that people bring with them.
+
+    alanine("A", 1, x=0.0)                  the atoms of one residue
+    protein("B", "MKTAYIAK", y=5.0)         of a straight chain by its sequence
+    atoms_of(EXAMPLES / "1GCQ/mid1.pdb")    of a file
+    changed(atoms, chain="H"), shifted(atoms, 9.0), with_b(atoms, [90.0, 80.0])
+    pdb(atoms), mmcif(atoms)                as text
+    complex_of(atoms)                       as the library sees them
+    put(folder, {"x_model_0.cif": atoms, "confidence_x_model_0.json": {"iptm": 0.5}})
+
+A chain moved, turned or left out of real complexes: `complexes.py`. Parts of a `Complex` put
+together anew: `unit/_complexes.py`. Models with confidence: `unit/_confidence.py`.
 """
 
 from __future__ import annotations
@@ -8,7 +18,8 @@ import bz2
 import gzip
 import json
 import lzma
-from collections.abc import Callable, Iterable
+import pickle
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,9 +27,10 @@ import numpy as np
 import zstandard
 
 from toporank.chains.chain import ResidueId
-from toporank.files.compressed import compression_of
+from toporank.files.compressed import compression_of, without_compression
 from toporank.finding.look import sketch_of
 from toporank.finding.sketch import Sketch
+from toporank.structures.chains import ONE_TO_THREE
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.read import open_structure
 
@@ -53,6 +65,21 @@ class Atom:
     het: bool = False
     element: str = ""
     model: int = 1
+    b_factor: float = 0.0
+
+
+def atoms_of(path: Path) -> list[Atom]:
+    """The ATOM records of a PDB file, gzipped or not."""
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    atoms = []
+    for line in text.splitlines():
+        if line.startswith("ATOM"):
+            name, residue, chain = line[12:16].strip(), line[17:20].strip(), line[21]
+            xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
+            more = {"insertion_code": line[26].strip(), "element": line[76:78].strip()}
+            atoms.append(Atom(name, residue, chain, int(line[22:26]), *xyz, **more))
+    return atoms
 
 
 def alanine(
@@ -86,6 +113,15 @@ def pair() -> list[Atom]:
     return alanine("A", 1, 0.0) + alanine("B", 1, 5.0)
 
 
+def protein(chain: str, sequence: str, *, y: float = 0.0, first: int = 1) -> list[Atom]:
+    """The backbone of a straight chain along x, 4 Å a residue, numbered from `first` on."""
+    atoms = []
+    for k, letter in enumerate(sequence):
+        backbone = alanine(chain, first + k, 4.0 * k, y)
+        atoms += changed(backbone, residue=ONE_TO_THREE[letter])
+    return atoms
+
+
 def changed(atoms: Iterable[Atom], **other) -> list[Atom]:
     """The same atoms with other values in some fields."""
     return [replace(atom, **other) for atom in atoms]
@@ -94,6 +130,17 @@ def changed(atoms: Iterable[Atom], **other) -> list[Atom]:
 def shifted(atoms: Iterable[Atom], x: float) -> list[Atom]:
     """The same atoms, so many Å further along x."""
     return [replace(atom, x=atom.x + x) for atom in atoms]
+
+
+def with_b(atoms: Iterable[Atom], of_residues: Iterable[float]) -> list[Atom]:
+    """The same atoms with these B factors of their residues, in order."""
+    values, last, found = iter(of_residues), None, []
+    for atom in atoms:
+        residue = (atom.chain, atom.number, atom.insertion_code)
+        if residue != last:
+            value, last = float(next(values)), residue
+        found.append(replace(atom, b_factor=value))
+    return found
 
 
 def pdb_line(atom: Atom, serial: int | str = 1) -> str:
@@ -107,7 +154,8 @@ def pdb_line(atom: Atom, serial: int | str = 1) -> str:
     line = (
         f"{record:<6}{serial:>5} "
         f"{name}{atom.altloc or ' '}{atom.residue:>3}{atom.chain:>2}{atom.number:>4}"
-        f"{atom.insertion_code or ' '}   {x}{y}{z}{atom.occupancy:6.2f}{0:6.2f}          "
+        f"{atom.insertion_code or ' '}   {x}{y}{z}{atom.occupancy:6.2f}"
+        f"{atom.b_factor:6.2f}          "
         f"{element:>2}"
     )
     return f"{line:<80}"
@@ -154,7 +202,7 @@ def mmcif(
             "Cartn_y": atom.y,
             "Cartn_z": atom.z,
             "occupancy": atom.occupancy,
-            "B_iso_or_equiv": 0.0,
+            "B_iso_or_equiv": round(atom.b_factor, 2),
             "pdbx_PDB_model_num": atom.model,
         }
         words = []
@@ -174,6 +222,31 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def put(folder: Path, files: Mapping[str, object]) -> Path:
+    """Write files by the endings of their names.
+
+    files : name → atoms of a structure, text or bytes as they are, arrays by name (npz), an array
+    (npy), or values (json, pkl); compressed where the name says so.
+    """
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        kind = Path(without_compression(name)).suffix
+        if isinstance(content, str | bytes):
+            write(path, content)
+        elif kind in (".pdb", ".cif"):
+            write(path, (mmcif if kind == ".cif" else pdb)(content))
+        elif kind == ".npz":
+            np.savez(path, **content)
+        elif kind == ".npy":
+            np.save(path, content)
+        elif kind == ".pkl":
+            write(path, pickle.dumps(content, protocol=4))
+        else:
+            write(path, json.dumps(content, default=np.ndarray.tolist))
+    return folder
+
+
 def pdb_with(
     source: Path, of_residues: np.ndarray, within: float = 0.0, jitter: float = 0.0
 ) -> str:
@@ -182,17 +255,12 @@ def pdb_with(
 
     jitter : Å by which atoms are moved.
     """
-    draw, lines, place, last = np.random.default_rng(1), [], -1, None
-    for line in gzip.decompress(source.read_bytes()).decode().splitlines():
-        if line.startswith("ATOM"):
-            place, last = place + (line[21:27] != last), line[21:27]
-            value = of_residues[place] + draw.uniform(-within, within)
-            xyz = np.array(
-                [float(line[k : k + 8]) for k in (30, 38, 46)]
-            ) + draw.normal(0, jitter, 3) * (jitter > 0)
-            line = f"{line[:30]}{''.join(f'{c:8.3f}' for c in xyz)}{line[54:60]}{value:6.2f}{line[66:]}"
-        lines.append(line)
-    return "\n".join([*lines, ""])
+    draw, atoms = np.random.default_rng(1), []
+    for atom in with_b(atoms_of(source), of_residues):
+        x, y, z = np.array([atom.x, atom.y, atom.z]) + draw.normal(0, jitter, 3)
+        b_factor = atom.b_factor + draw.uniform(-within, within)
+        atoms.append(replace(atom, x=x, y=y, z=z, b_factor=b_factor))
+    return pdb(atoms)
 
 
 def complex_of(atoms: Iterable[Atom]) -> Complex:

@@ -11,7 +11,17 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from structures_text import EXAMPLES, Atom, changed, mmcif, pair, pdb, shifted, write
+from structures_text import (
+    EXAMPLES,
+    Atom,
+    atoms_of,
+    changed,
+    mmcif,
+    pair,
+    pdb,
+    shifted,
+    write,
+)
 from toporank.structures.text import MAX_BYTES
 
 SPECIAL = 210
@@ -22,16 +32,9 @@ def base() -> list[Atom]:
     """Twelve residues each of two chains that touch: A:203-214 and B:626-637 of an example decoy,
     190 atoms.
     """
-    atoms = []
-    for s in (EXAMPLES / "1GCQ" / "mid1.pdb").read_text().splitlines():
-        number = int(s[22:26]) if s.startswith("ATOM") else 0
-        if (s[21:22] == "A" and 203 <= number <= 214) or (
-            s[21:22] == "B" and 626 <= number <= 637
-        ):
-            xyz = [float(s[i : i + 8]) for i in (30, 38, 46)]
-            name, element = s[12:16].strip(), s[76:78].strip()
-            atoms.append(Atom(name, s[17:20], s[21], number, *xyz, element=element))
-    return atoms
+    near = {"A": range(203, 215), "B": range(626, 638)}
+    atoms = atoms_of(EXAMPLES / "1GCQ" / "mid1.pdb")
+    return [atom for atom in atoms if atom.number in near.get(atom.chain, ())]
 
 
 BASE = base()

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY
-from structures_text import Atom, mmcif, pdb
+from structures_text import Atom, atoms_of, mmcif, pdb, put
 from toporank.confidence.confidences import confidences
 from toporank.confidence.examine import DecoyFile
 from toporank.confidence.table import Confidence
@@ -61,19 +61,10 @@ class Model(NamedTuple):
 
 def example(k: int) -> Model:
     """The k-th model of the example, 30 residues of chain A and 32 of chain B."""
-    files = (
-        f"pair_unrelaxed_{TAG.format(k)}.pdb.gz",
-        f"pair_scores_{TAG.format(k)}.json.gz",
+    atoms = atoms_of(COLABFOLD / f"pair_unrelaxed_{TAG.format(k)}.pdb.gz")
+    scores = gzip.decompress(
+        (COLABFOLD / f"pair_scores_{TAG.format(k)}.json.gz").read_bytes()
     )
-    text, scores = (
-        gzip.decompress((COLABFOLD / file).read_bytes()).decode() for file in files
-    )
-    atoms = []
-    for line in text.splitlines():
-        if line.startswith("ATOM"):
-            xyz = [float(line[i : i + 8]) for i in (30, 38, 46)]
-            name = line[12:16].strip()
-            atoms.append(Atom(name, line[17:20], line[21], int(line[22:26]), *xyz))
     values = json.loads(scores)
     residues = list(dict.fromkeys((atom.chain, atom.number) for atom in atoms))
     whole = Model(
@@ -169,31 +160,30 @@ def plddt_of_atoms(model: Model) -> list[float]:
     return [of_residue[atom.chain, atom.number] for atom in model.atoms]
 
 
-def cif(
-    model: Model, *, constant: bool = False, of_atoms: list[float] | None = None
-) -> str:
-    """mmCIF text that declares pLDDT as B factors. constant : whether all are alike. of_atoms :
-    other ones.
-    """
-    of_atoms = iter(of_atoms or plddt_of_atoms(model))
-    lines = mmcif(model.atoms).splitlines()
-    start = lines.index("_atom_site.B_iso_or_equiv") - lines.index(
-        "_atom_site.group_PDB"
+def with_plddt(
+    model: Model, of_atoms: list[float] | None = None, *, constant: bool = False
+) -> list[Atom]:
+    """Atoms whose B factors are pLDDT. of_atoms : other ones. constant : whether all are alike."""
+    values = (
+        [50.0] * len(model.atoms) if constant else of_atoms or plddt_of_atoms(model)
     )
-    for i, line in enumerate(lines):
-        if line.startswith(("ATOM", "HETATM")):
-            cells = line.split()
-            b_factor = next(of_atoms)
-            cells[start] = "50.00" if constant else f"{b_factor:.2f}"
-            lines[i] = " ".join(cells)
-    return "data_x\n_ma_qa_metric.name pLDDT\n" + "\n".join(lines[1:]) + "\n"
+    return [
+        replace(atom, b_factor=value)
+        for atom, value in zip(model.atoms, values, strict=True)
+    ]
+
+
+def cif(
+    model: Model, of_atoms: list[float] | None = None, *, constant: bool = False
+) -> str:
+    """mmCIF text that declares pLDDT as B factors."""
+    text = mmcif(with_plddt(model, of_atoms, constant=constant))
+    return text.replace("data_test\n#\n", "data_x\n_ma_qa_metric.name pLDDT\n#\n")
 
 
 def pdb_of(model: Model, of_atoms: list[float] | None = None) -> str:
     """PDB text with pLDDT as B factors. of_atoms : other ones."""
-    of_atoms = of_atoms or plddt_of_atoms(model)
-    lines = zip(pdb(model.atoms).splitlines(), of_atoms, strict=True)
-    return "".join(f"{line[:60]}{value:6.2f}{line[66:]}\n" for line, value in lines)
+    return pdb(with_plddt(model, of_atoms))
 
 
 def alphafold3(
@@ -225,9 +215,8 @@ def alphafold3(
     values = {
         name: value for name, value in (values | other).items() if value is not None
     }
-    (folder / "x_model.cif").write_text(text or cif(model))
-    (folder / "x_summary_confidences.json").write_text(json.dumps(summary))
-    (folder / "x_confidences.json").write_text(json.dumps(values))
+    files = {"x_summary_confidences.json": summary, "x_confidences.json": values}
+    put(folder, files | {"x_model.cif": text or cif(model)})
     return folder / "x_model.cif"
 
 
@@ -254,19 +243,27 @@ def with_modified(model: Model, number: int, name: str = "SEP") -> tuple[Model, 
     return own, Model(atoms, plddt, pae, [model.residues[i] for i in rows])
 
 
+BOLTZ = {"ptm": 0.7, "iptm": 0.6, "confidence_score": 0.8}
+
+
 def boltz(
-    folder: Path, model: Model, tokens: Model, plddt: np.ndarray | None = None
+    folder: Path,
+    model: Model,
+    tokens: Model,
+    plddt: np.ndarray | None = None,
+    **values: object,
 ) -> Path:
     """A model as Boltz writes it: B factors by counting residues, arrays by tokens. plddt : B
-    factors of residues.
+    factors of residues. values : of its JSON.
     """
     of_residues = tokens.plddt[: len(model.residues)] if plddt is None else plddt
-    (folder / "p_model_0.cif").write_text(cif(model._replace(plddt=of_residues)))
-    np.savez(folder / "pae_p_model_0.npz", pae=tokens.pae.astype(np.float32))
-    np.savez(
-        folder / "plddt_p_model_0.npz", plddt=(tokens.plddt / 100).astype(np.float32)
-    )
-    (folder / "confidence_p_model_0.json").write_text(
-        json.dumps({"ptm": 0.7, "iptm": 0.6, "confidence_score": 0.8})
+    put(
+        folder,
+        {
+            "p_model_0.cif": cif(model._replace(plddt=of_residues)),
+            "pae_p_model_0.npz": {"pae": tokens.pae.astype(np.float32)},
+            "plddt_p_model_0.npz": {"plddt": (tokens.plddt / 100).astype(np.float32)},
+            "confidence_p_model_0.json": BOLTZ | values,
+        },
     )
     return folder / "p_model_0.cif"

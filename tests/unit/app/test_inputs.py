@@ -60,9 +60,7 @@ CHECK = Preflight(
 )
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def plans_of(study: dict, check: Preflight | None = None) -> Plans:

@@ -13,10 +13,7 @@ import pytest
 from toporank.app.workflow.progress import Part, line, watch, watch_training
 from toporank.app.workflow.script import LastLine
 
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def note(part: Part, text: str) -> None:

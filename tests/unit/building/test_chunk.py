@@ -40,9 +40,7 @@ NAMES = ("bad", "good1", "good2")
 RECIPES = {stage: ["c0de", "{}"] for stage in STAGES}
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 class Toy:

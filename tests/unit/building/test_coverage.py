@@ -33,9 +33,7 @@ ODD_NAMES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def planned(*keys: tuple[str, str]) -> list[PlannedDecoy]:

@@ -41,9 +41,7 @@ DOCKQ_OF_MID2 = 0.5584
 """That of 1KTZ/mid2 with near1 as its native, as DockQ 2.1.3 prints it."""
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def put(example: str, place: str) -> Path:

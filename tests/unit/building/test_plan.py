@@ -40,10 +40,7 @@ from toporank.errors import RecordError
 from toporank.files.state import state_of
 from toporank.structures.identity import Decoy, Status
 
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def rows(n: int) -> list[PlannedDecoy]:

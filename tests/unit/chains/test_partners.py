@@ -107,9 +107,7 @@ def test_a_table_goes_before_what_is_said_of_all_and_must_agree_with_labels():
 # ---- graphs --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 TEXT = gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes()).decode()

@@ -111,9 +111,7 @@ def test_the_label_decides_between_copies():
 # ---- with files ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def put(example: str, place: str, names: str = "AB") -> None:

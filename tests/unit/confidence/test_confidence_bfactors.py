@@ -9,6 +9,7 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
+from _complexes import renamed
 from _confidence import (
     Model,
     cif,
@@ -22,7 +23,17 @@ from Bio.PDB import PDBParser
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from structures_text import EXAMPLES, Atom, alanine, ca_trace, pdb, pdb_with
+from structures_text import (
+    EXAMPLES,
+    Atom,
+    alanine,
+    atoms_of,
+    ca_trace,
+    pdb,
+    pdb_with,
+    shifted,
+    with_b,
+)
 from toporank.building.planning import plan_of
 from toporank.confidence.bfactors import (
     LIKE_CRYSTAL,
@@ -94,10 +105,9 @@ def test_a_renamed_model_of_a_predictor_has_its_plddt(tmp_path, near, scale):
 
 def test_an_atom_without_plddt_at_the_end_of_a_chain_changes_nothing(tmp_path, near):
     """OpenMM adds it when it relaxes a model."""
-    lines = pdb_with(NEAR, core(near)).splitlines()
-    last = max(i for i, line in enumerate(lines) if line.startswith("ATOM"))
-    lines[last] = lines[last][:60] + "  0.00" + lines[last][66:]
-    (row,) = rows_of(tmp_path, "\n".join([*lines, ""]))
+    atoms = with_b(atoms_of(NEAR), core(near))
+    atoms[-1] = replace(atoms[-1], b_factor=0.0)
+    (row,) = rows_of(tmp_path, pdb(atoms))
     assert row.plddt_source == "b_factor"
 
 
@@ -134,17 +144,10 @@ def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path
     """Over all residues these poses are less than 2 Å apart."""
     receptor, ligand = near.chains
     few = [residue.number for residue in near.residues if residue.chain == ligand][:8]
-    atoms = []
-    for line in pdb_with(NEAR, core(near)).splitlines():
-        if line[:4] == "ATOM" and (line[21] == receptor or int(line[22:26]) in few):
-            atoms.append(line)
-    poses = []
-    for moved in (0.0, 4.0):
-        pose = ""
-        for line in atoms:
-            x = float(line[30:38]) + moved * (line[21] == ligand)
-            pose += f"{line[:30]}{x:8.3f}{line[38:]}\n"
-        poses.append(pose)
+    atoms = with_b(atoms_of(NEAR), core(near))
+    side = [atom for atom in atoms if atom.chain == ligand and atom.number in few]
+    large = [atom for atom in atoms if atom.chain == receptor]
+    poses = [pdb(large + shifted(side, moved)) for moved in (0.0, 4.0)]
     assert sources(tmp_path, poses[0]) == ["b_factor"]
     assert sources(tmp_path, *poses) == ["", ""]
 
@@ -237,9 +240,7 @@ def test_the_atoms_of_amino_acids_alone_say_whether_b_factors_are_plddt(
     """And on which scale. A predictor's ions and ligands may have anything."""
     atoms = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
     atoms.append(Atom("CA", "CA", "C", 1, 9.0, 9.0, 9.0, het=True))
-    text = ""
-    for i, line in enumerate(pdb(atoms).splitlines()):
-        text += f"{line[:60]}{[*of_protein, of_ion][i // 5]:6.2f}{line[66:]}\n"
+    text = pdb(with_b(atoms, [*of_protein, of_ion]))
     (row,) = rows_of(tmp_path, text, names=("ranked_0",))
     assert row.plddt == (expected and pytest.approx(expected, abs=1e-3))
 
@@ -327,7 +328,7 @@ def test_residues_that_both_have_are_compared(near, far):
     assert (
         displacement(
             near,
-            replace(near, residues=tuple(r._replace(chain="Z") for r in near.residues)),
+            renamed(near, dict.fromkeys(near.chains, "Z")),
         )
         == np.inf
     )

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from replacing import WAYS
-from structures_text import Atom, alanine, changed, mmcif, pdb, write
+from structures_text import Atom, alanine, changed, mmcif, pdb, put, with_b, write
 from toporank.confidence import bfactors
 from toporank.confidence.beside import state_beside, states
 from toporank.confidence.chain_pairs import UNNAMED_PAIRS
@@ -56,42 +56,20 @@ def confidence_of(path: Path, partners: tuple = (), **about: object) -> Confiden
     return row
 
 
-def with_b(values: list[float], atoms=ATOMS) -> str:
-    """PDB text in which the residues have these B-factors."""
-    residues = list(dict.fromkeys((atom.chain, atom.number) for atom in atoms))
-    lines = []
-    for atom, line in zip(atoms, pdb(atoms).splitlines(), strict=True):
-        value = values[residues.index((atom.chain, atom.number))]
-        lines.append(f"{line[:60]}{value:6.2f}{line[66:]}\n")
-    return "".join(lines)
+def with_plddt(values: list[float], atoms=ATOMS) -> str:
+    """PDB text in which the residues have these B factors."""
+    return pdb(with_b(atoms, values))
 
 
 def laid(
     folder: Path, model: str, beside: dict[str, object], text: str | None = None
 ) -> Path:
-    """A model and the files beside it: JSON, npz or pickle by their names. Returns the model's
-    path.
-    """
-    for name, values in beside.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        kind = Path(without_compression(name)).suffix
-        if kind == ".npz":
-            np.savez(path, **values)
-        elif kind == ".npy":
-            np.save(path, values)
-        elif kind == ".pkl":
-            write(path, pickle.dumps(values, protocol=4))
-        else:
-            is_text = isinstance(values, str)
-            write(
-                path,
-                values if is_text else json.dumps(values, default=np.ndarray.tolist),
-            )
+    """A model and the files beside it, by the endings of their names. Returns the model's path."""
+    put(folder, beside)
     return write(folder / model, text or (mmcif(ATOMS) if ".cif" in model else PLDDT))
 
 
-PLDDT = with_b([90.0, 80.0, 70.0])
+PLDDT = with_plddt([90.0, 80.0, 70.0])
 TAG = "rank_001_alphafold2_multimer_v3_model_1_seed_000"
 ORDER = {
     "iptm+ptm": {"model_2_pred_0": 0.6, "model_1_pred_0": 0.4},
@@ -337,7 +315,7 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
         tmp_path,
         f"q_unrelaxed_{TAG}.pdb",
         beside,
-        with_b(b_factors.tolist(), FIVE_RESIDUES),
+        with_plddt(b_factors.tolist(), FIVE_RESIDUES),
     )
     row = confidence_of(model)
     assert (row.status, row.iptm) == ("incomplete" if reason else "ok", 0.5)
@@ -683,7 +661,7 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(
         "relaxed_model_2_pred_0": 2,
     }
     for name, n in models.items():
-        text = with_b([10.0 * n, 20.0 * n, 30.0 * n])
+        text = with_plddt([10.0 * n, 20.0 * n, 30.0 * n])
         row = confidence_of(laid(tmp_path, f"{name}.pdb", beside, text))
         assert (row.iptm, row.ranking_score, row.plddt) == of_model[n]
         assert row.plddt_source == "file"
@@ -767,11 +745,11 @@ WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
     [
         ("ranked_0.pdb", PLDDT, 80),
         (f"q_unrelaxed_{TAG}.pdb", PLDDT, 80),
-        ("ranked_0.pdb", with_b([0.9, 0.8, 0.7]), 80),
+        ("ranked_0.pdb", with_plddt([0.9, 0.8, 0.7]), 80),
         ("d.pdb", PLDDT, None),
         ("ranked_0.pdb", WITHIN, 74.8),
-        ("ranked_0.pdb", with_b([90.0, 80.0, 170.0]), None),
-        ("ranked_0.pdb", with_b([15.0, 15.0, 15.0]), None),
+        ("ranked_0.pdb", with_plddt([90.0, 80.0, 170.0]), None),
+        ("ranked_0.pdb", with_plddt([15.0, 15.0, 15.0]), None),
         ("ranked_0.pdb", "EXPDTA    X-RAY DIFFRACTION\n" + PLDDT, None),
         ("ranked_0.pdb", "EXPDTA    THEORETICAL MODEL\n" + PLDDT, 80),
         (

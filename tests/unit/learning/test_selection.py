@@ -24,10 +24,7 @@ from toporank.learning.selection import (  # fmt: skip
     write_selection,
 )
 
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def finished(

@@ -26,10 +26,7 @@ from toporank.structures.write import write_structure
 from toporank_sampling import sides, target
 from toporank_sampling.rows import Row, read_rows, write_rows
 
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def natives(*files: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from structures_text import EXAMPLES, Atom, pdb, sketch, write
+from structures_text import EXAMPLES, Atom, atoms_of, pdb, sketch, write
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import StructureError
 from toporank.structures.read import read_complex
@@ -23,14 +22,7 @@ Change = Callable[[Atom], Atom]
 
 def example() -> list[Atom]:
     """The atoms of a decoy, chain B numbered from 1."""
-    atoms = []
-    text = gzip.decompress((EXAMPLES / "1EMV/near1.pdb.gz").read_bytes()).decode()
-    for line in text.splitlines():
-        if line.startswith("ATOM"):
-            xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
-            name, residue = line[12:16].strip(), line[17:20]
-            number = int(line[22:26])
-            atoms.append(Atom(name, residue, line[21], number, *xyz, element=name[0]))
+    atoms = atoms_of(EXAMPLES / "1EMV/near1.pdb.gz")
     first = min(atom.number for atom in atoms if atom.chain == "B")
     return [
         replace(a, number=a.number - first + 1) if a.chain == "B" else a for a in atoms

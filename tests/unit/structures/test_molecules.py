@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import gemmi
 import pytest
 
 from complexes import ANTIBODY, read_atoms
-from structures_text import EXAMPLES, Atom, changed, mmcif, pdb, sketch, write
+from structures_text import EXAMPLES, Atom, atoms_of, changed, mmcif, pdb, sketch, write
 from toporank.chains.immune import natural_bodies
 from toporank.comparing.native.label import Native
 from toporank.errors import StructureError
@@ -23,24 +22,13 @@ EXAMPLE = EXAMPLES / "1EMV" / "near1.pdb.gz"
 TER, END = "TER\n", "END\n"
 
 
-def example() -> dict[str, list[Atom]]:
-    """Chains A (83 residues) and B (131) of a decoy, each numbered from 1."""
-    chains: dict[str, list[Atom]] = {"A": [], "B": []}
-    first: dict[str, int] = {}
-    for line in gzip.decompress(EXAMPLE.read_bytes()).decode().splitlines():
-        if line.startswith("ATOM"):
-            name, number = line[21], int(line[22:26])
-            number -= first.setdefault(name, number) - 1
-            xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
-            element = line[76:78].strip()
-            atom = Atom(
-                line[12:16].strip(), line[17:20], name, number, *xyz, element=element
-            )
-            chains[name].append(atom)
-    return chains
+def example(chain: str) -> list[Atom]:
+    """A chain of a decoy, numbered from 1: A has 83 residues, B 131."""
+    atoms = [atom for atom in atoms_of(EXAMPLE) if atom.chain == chain]
+    return [replace(a, number=a.number - atoms[0].number + 1) for a in atoms]
 
 
-A, B = example().values()
+A, B = example("A"), example("B")
 
 
 def called(atoms: list[Atom], chain: str, first: int = 1, x: float = 0.0) -> list[Atom]:

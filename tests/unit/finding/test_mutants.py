@@ -10,10 +10,9 @@ import pytest
 from _chains import chain
 
 from given_models import look_at
-from structures_text import alanine, changed, pdb, write
+from structures_text import protein, put
 from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
 from toporank.finding.discovery import decoys_of
-from toporank.structures.chains import ONE_TO_THREE
 
 A, B, C, D = (
     chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130))
@@ -31,18 +30,10 @@ def found(tmp_path):
     def found(files: dict[str, list[str]], by: str = BY_SEQUENCE) -> Grouped:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         for path, sequences in files.items():
-            atoms = [
-                atom
-                for y, (name, sequence) in enumerate(
-                    zip("ABC", sequences, strict=False)
-                )
-                for k, x in enumerate(sequence)
-                for atom in changed(
-                    alanine(name, k, 4.0 * k, 9.0 * y), residue=ONE_TO_THREE[x]
-                )[1:2]
-            ]
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            write(folder / f"{path}.pdb", pdb(atoms))
+            atoms = []
+            for y, (name, sequence) in enumerate(zip("ABC", sequences, strict=False)):
+                atoms += protein(name, sequence, y=9.0 * y)
+            put(folder, {f"{path}.pdb": atoms})
         return decoys_of("ds", folder, by, tmp_path / "store")
 
     return found
