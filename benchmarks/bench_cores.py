@@ -27,6 +27,7 @@ from toporank.learning.hyperparameters import Hyperparameters
 from toporank.learning.message_passing import PublishedNetwork, with_message_passing
 from toporank.learning.side_by_side import side_by_side
 from toporank.learning.weights import build_network
+from toporank.workers import keep_freed_memory
 
 EXAMPLE = Path("results/example/graphs.safetensors")
 SIZES = (32, 256)
@@ -66,6 +67,7 @@ def measured(
     pack: Path, threads: int, sizes: list[int], nets: list[str]
 ) -> dict[int, dict[str, list[float]]]:
     """Wall and CPU milliseconds of a step, by size of batch and network."""
+    keep_freed_memory()  # as in training
     torch.set_num_threads(threads)
     threadpool_limits(threads, "blas")
     torch.manual_seed(0)

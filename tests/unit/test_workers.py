@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import signal
 import time
 
+import numpy as np
 import pytest
 
 from toporank.errors import TopoRankError
-from toporank.workers import forked
+from toporank.workers import forked, keep_freed_memory
 
 
 def square_or_die(number: int) -> int:
@@ -52,3 +54,19 @@ def test_after_ctrl_c_nobody_waits_for_the_workers():
     while children() and time.monotonic() - began < 30:
         time.sleep(0.05)
     assert children() == []
+
+
+def pages_of_arrays_that_come_and_go() -> int:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        arrays = [np.ones(2**18) for _ in range(20)]
+        del arrays
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def test_memory_that_an_array_leaves_is_kept_for_the_next_one():
+    with forked(1, keep_freed_memory) as pool:
+        kept = pool.submit(pages_of_arrays_that_come_and_go).result()
+    with forked(1) as pool:
+        returned = pool.submit(pages_of_arrays_that_come_and_go).result()
+    assert kept < returned / 4

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -282,6 +282,14 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
     )
 
 
+class Place(NamedTuple):
+    """The tensors of a pack by name, and the rows of one of its graphs in them."""
+
+    part: dict[str, Any]
+    nodes: slice
+    edges: slice
+
+
 @dataclass(frozen=True)
 class PackedGraphs:
     """The graphs of one or more packs, memory-mapped.
@@ -338,11 +346,16 @@ class PackedGraphs:
             parts.append(numbers)
         return replace(self, parts=parts, metadata=metadata)
 
+    def place(self, i: int) -> Place:
+        """Where the numbers of graph i are."""
+        part, place = self.parts[self.part_of[i]], self.place_in_part[i]
+        first_node, end_node = part["node_start"][place : place + 2].tolist()
+        first_edge, end_edge = part["edge_start"][place : place + 2].tolist()
+        return Place(part, slice(first_node, end_node), slice(first_edge, end_edge))
+
     def graph(self, i: int) -> Graph:
         """Graph i, without local quality."""
-        part, place = self.parts[self.part_of[i]], self.place_in_part[i]
-        nodes = slice(*np.asarray(part["node_start"][place : place + 2]).tolist())
-        edges = slice(*np.asarray(part["edge_start"][place : place + 2]).tolist())
+        part, nodes, edges = self.place(i)
         return Graph(
             x=np.asarray(part["x"][nodes]),
             edge_index=np.asarray(part["edge_index"][:, edges]),

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, DistributedSampler
 
-from toporank.files.packfile import PackedGraphs
+from toporank.files.packfile import PackedGraphs, Place
 from toporank.metrics import Ints
 
 LEAST_SPREAD = 1e-6
@@ -90,59 +90,40 @@ class GraphStore(PackedGraphs):
 
     def batch(self, indices: list[int]) -> GraphBatch:
         """Return the graphs at `indices`, in that order, as one batch."""
-        part, place = self.part_of[indices], self.place_in_part[indices]
-        nodes, n_nodes = self._rows("node_start", part, place)
-        edges, n_edges = self._rows("edge_start", part, place)
+        places = [self.place(i) for i in indices]
+        n_nodes = torch.tensor(
+            [place.nodes.stop - place.nodes.start for place in places]
+        )
+        n_edges = torch.tensor(
+            [place.edges.stop - place.edges.start for place in places]
+        )
         graph = torch.arange(len(indices))
-        node_graph = graph.repeat_interleave(torch.from_numpy(n_nodes))
-        edge_graph = graph.repeat_interleave(torch.from_numpy(n_edges))
-        nodes_before = torch.from_numpy(n_nodes.cumsum() - n_nodes)
-        of_nodes, of_edges = part[node_graph.numpy()], part[edge_graph.numpy()]
-        edge_index = self._take("edge_index", of_edges, edges, dim=1).long()
+        edge_graph = graph.repeat_interleave(n_edges)
+        nodes_before = n_nodes.cumsum(0) - n_nodes
+        ends = torch.cat([part["edge_index"][:, edges] for part, _, edges in places], 1)
         return GraphBatch(
-            x=self._take("x", of_nodes, nodes),
-            edge_index=edge_index + nodes_before[edge_graph],
-            edge_attr=self._take("edge_attr", of_edges, edges),
-            node_graph=node_graph,
+            x=torch.cat([part["x"][nodes] for part, nodes, _ in places]),
+            edge_index=ends.long() + nodes_before[edge_graph],
+            edge_attr=torch.cat(
+                [part["edge_attr"][edges] for part, _, edges in places]
+            ),
+            node_graph=graph.repeat_interleave(n_nodes),
             edge_graph=edge_graph,
-            y=self._take("y", part, place),
+            y=torch.from_numpy(self.dockq[indices]).float(),
             index=torch.tensor(indices, dtype=torch.int64),
-            edge_y=self._edge_y(of_edges, edges) if self.knows_local_quality else None,
+            edge_y=self._edge_y(places) if self.knows_local_quality else None,
         )
 
-    def _edge_y(self, part: Ints, rows: Ints) -> Tensor:
-        """Return the local quality of edges, nan in a part that has none. part, rows : (m,)."""
-        quality = torch.full((len(rows),), torch.nan)
-        for p in np.unique(part):
-            if len(self.parts[p]["edge_y"]):
-                here = torch.from_numpy(np.flatnonzero(part == p))
-                quality[here] = self.parts[p]["edge_y"][torch.from_numpy(rows[here])]
-        return quality
-
-    def _rows(self, name: str, part: Ints, place: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of the graphs in the tensors of their parts, and how many each has."""
-        first, count = np.empty_like(place), np.empty_like(place)
-        for p in np.unique(part):
-            start = self.parts[p][name].numpy()
-            here = part == p
-            first[here] = start[place[here]]
-            count[here] = start[place[here] + 1] - first[here]
-        before = count.cumsum() - count
-        return np.repeat(first - before, count) + np.arange(count.sum()), count
-
-    def _take(self, name: str, part: Ints, rows: Ints, dim: int = 0) -> Tensor:
-        """Return rows of the parts named beside them, as one tensor. part, rows : (m,)."""
-        present = np.unique(part)
-        if len(present) <= 1:
-            only = self.parts[present[0] if len(present) else 0][name]
-            return only.index_select(dim, torch.from_numpy(rows))
-        pieces = []
-        for p in present:
-            of_part = torch.from_numpy(rows[part == p])
-            pieces.append(self.parts[p][name].index_select(dim, of_part))
-        by_part = np.argsort(part, kind="stable")
-        in_order = torch.from_numpy(np.argsort(by_part))  # back from part after part
-        return torch.cat(pieces, dim=dim).index_select(dim, in_order)
+    @staticmethod
+    def _edge_y(places: Sequence[Place]) -> Tensor:
+        """Return the local quality of edges, nan in a part that has none."""
+        quality = []
+        for part, _, edges in places:
+            if len(part["edge_y"]):
+                quality.append(part["edge_y"][edges])
+            else:
+                quality.append(torch.full((edges.stop - edges.start,), torch.nan))
+        return torch.cat(quality)
 
 
 # ---- the order of an epoch -----------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError
 from toporank.features.registry import canonical
-from toporank.files.packfile import PackedGraphs
+from toporank.files.packfile import PackedGraphs, Place
 
 SPLITS = ("train", "val")
 
@@ -123,17 +123,16 @@ def fingerprint(graphs: PackedGraphs) -> str:
         digest.update(f"{split} {len(chosen)}\n{names}".encode())
         digest.update(graphs.dockq[chosen].tobytes())
         for i in chosen:
-            _add_graph(digest, graphs.parts[graphs.part_of[i]], graphs.place_in_part[i])
+            _add_graph(digest, graphs.place(i))
     return digest.hexdigest()[:16]
 
 
-def _add_graph(digest: hashlib._Hash, part: dict[str, np.ndarray], place: int) -> None:
+def _add_graph(digest: hashlib._Hash, place: Place) -> None:
     """Add the numbers of a graph of a pack to a digest, without a copy of them."""
-    first_node, end_node = np.asarray(part["node_start"][place : place + 2])
-    first_edge, end_edge = np.asarray(part["edge_start"][place : place + 2])
-    edges = slice(first_edge, end_edge)
-    digest.update(f"{end_node - first_node} {end_edge - first_edge}".encode())
-    digest.update(np.asarray(part["x"][first_node:end_node]).data)
+    part, nodes, edges = place
+    n_nodes, n_edges = nodes.stop - nodes.start, edges.stop - edges.start
+    digest.update(f"{n_nodes} {n_edges}".encode())
+    digest.update(np.asarray(part["x"][nodes]).data)
     digest.update(np.asarray(part["edge_index"][0, edges]).data)
     digest.update(np.asarray(part["edge_index"][1, edges]).data)
     digest.update(np.asarray(part["edge_attr"][edges]).data)

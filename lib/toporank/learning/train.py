@@ -41,6 +41,7 @@ from toporank.learning.splits import (
     open_graphs,
     split_indices,
 )
+from toporank.workers import keep_freed_memory
 
 log = logging.getLogger(__name__)
 
@@ -129,6 +130,7 @@ def _publish(folder: Path, output: Path) -> None:
 def _fit(*arguments: Any) -> tuple[dict[str, list[Path]], str]:
     # threads of torch that wait for work would take time from those that have some
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    keep_freed_memory()
     # with torch and Lightning, which take seconds to import
     from toporank.learning.fit import fit
 
