@@ -282,7 +282,7 @@ def _edges_join_nodes(numbers: dict[str, np.ndarray]) -> bool:
     )
 
 
-class Place(NamedTuple):
+class PackedRows(NamedTuple):
     """The tensors of a pack by name, and the rows of one of its graphs in them."""
 
     part: dict[str, Any]
@@ -346,16 +346,18 @@ class PackedGraphs:
             parts.append(numbers)
         return replace(self, parts=parts, metadata=metadata)
 
-    def place(self, i: int) -> Place:
+    def rows(self, i: int) -> PackedRows:
         """Where the numbers of graph i are."""
         part, place = self.parts[self.part_of[i]], self.place_in_part[i]
         first_node, end_node = part["node_start"][place : place + 2].tolist()
         first_edge, end_edge = part["edge_start"][place : place + 2].tolist()
-        return Place(part, slice(first_node, end_node), slice(first_edge, end_edge))
+        return PackedRows(
+            part, slice(first_node, end_node), slice(first_edge, end_edge)
+        )
 
     def graph(self, i: int) -> Graph:
         """Graph i, without local quality."""
-        part, nodes, edges = self.place(i)
+        part, nodes, edges = self.rows(i)
         return Graph(
             x=np.asarray(part["x"][nodes]),
             edge_index=np.asarray(part["edge_index"][:, edges]),

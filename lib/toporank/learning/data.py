@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, DistributedSampler
 
-from toporank.files.packfile import PackedGraphs, Place
+from toporank.files.packfile import PackedGraphs, PackedRows
 from toporank.metrics import Ints
 
 LEAST_SPREAD = 1e-6
@@ -90,35 +90,31 @@ class GraphStore(PackedGraphs):
 
     def batch(self, indices: list[int]) -> GraphBatch:
         """Return the graphs at `indices`, in that order, as one batch."""
-        places = [self.place(i) for i in indices]
-        n_nodes = torch.tensor(
-            [place.nodes.stop - place.nodes.start for place in places]
-        )
-        n_edges = torch.tensor(
-            [place.edges.stop - place.edges.start for place in places]
-        )
+        graphs = [self.rows(i) for i in indices]
+        n_nodes = torch.tensor([rows.nodes.stop - rows.nodes.start for rows in graphs])
+        n_edges = torch.tensor([rows.edges.stop - rows.edges.start for rows in graphs])
         graph = torch.arange(len(indices))
         edge_graph = graph.repeat_interleave(n_edges)
         nodes_before = n_nodes.cumsum(0) - n_nodes
-        ends = torch.cat([part["edge_index"][:, edges] for part, _, edges in places], 1)
+        ends = torch.cat([part["edge_index"][:, edges] for part, _, edges in graphs], 1)
         return GraphBatch(
-            x=torch.cat([part["x"][nodes] for part, nodes, _ in places]),
+            x=torch.cat([part["x"][nodes] for part, nodes, _ in graphs]),
             edge_index=ends.long() + nodes_before[edge_graph],
             edge_attr=torch.cat(
-                [part["edge_attr"][edges] for part, _, edges in places]
+                [part["edge_attr"][edges] for part, _, edges in graphs]
             ),
             node_graph=graph.repeat_interleave(n_nodes),
             edge_graph=edge_graph,
             y=torch.from_numpy(self.dockq[indices]).float(),
             index=torch.tensor(indices, dtype=torch.int64),
-            edge_y=self._edge_y(places) if self.knows_local_quality else None,
+            edge_y=self._edge_y(graphs) if self.knows_local_quality else None,
         )
 
     @staticmethod
-    def _edge_y(places: Sequence[Place]) -> Tensor:
+    def _edge_y(graphs: Sequence[PackedRows]) -> Tensor:
         """Return the local quality of edges, nan in a part that has none."""
         quality = []
-        for part, _, edges in places:
+        for part, _, edges in graphs:
             if len(part["edge_y"]):
                 quality.append(part["edge_y"][edges])
             else:

@@ -14,7 +14,7 @@ import numpy as np
 from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError
 from toporank.features.registry import canonical
-from toporank.files.packfile import PackedGraphs, Place
+from toporank.files.packfile import PackedGraphs, PackedRows
 
 SPLITS = ("train", "val")
 
@@ -123,13 +123,13 @@ def fingerprint(graphs: PackedGraphs) -> str:
         digest.update(f"{split} {len(chosen)}\n{names}".encode())
         digest.update(graphs.dockq[chosen].tobytes())
         for i in chosen:
-            _add_graph(digest, graphs.place(i))
+            _add_graph(digest, graphs.rows(i))
     return digest.hexdigest()[:16]
 
 
-def _add_graph(digest: hashlib._Hash, place: Place) -> None:
+def _add_graph(digest: hashlib._Hash, rows: PackedRows) -> None:
     """Add the numbers of a graph of a pack to a digest, without a copy of them."""
-    part, nodes, edges = place
+    part, nodes, edges = rows
     n_nodes, n_edges = nodes.stop - nodes.start, edges.stop - edges.start
     digest.update(f"{n_nodes} {n_edges}".encode())
     digest.update(np.asarray(part["x"][nodes]).data)
