@@ -183,8 +183,9 @@ def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
     A:B (0.48) is doubtful
     A:C (5 residues) is a side contact and does not count
     """
+    rows = list(rows)
     touching = [row for row in rows if row.role]
-    if len(touching) < 2:
+    if len(rows) < 2:
         return ""
     of_word: dict[str, list[str]] = {}
     others = []

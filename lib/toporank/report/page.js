@@ -7,8 +7,14 @@ const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = text => String(text).replace(/[&<>"]/g, sign => SIGNS[sign]);
 const wrapped = text => escaped(text).replace(/([_+-])(?=[^_+-])/g, `$1<wbr>`);
-const fixed = (value, digits = 2) => value == null ? DASH : value.toFixed(digits).replace("-", "−");
-const percent = value => value == null ? DASH : `${Math.round(100 * value)} %`;
+// Numbers as the terminal has them: a tie goes to the even digit.
+const isTie = (value, digits) => Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
+function rounded(value, digits = 2) {
+  const text = value.toFixed(digits);
+  return isTie(value, digits) && text.at(-1) % 2 ? (value - 1e-9 * Math.sign(value)).toFixed(digits) : text;
+}
+const fixed = (value, digits) => value == null ? DASH : rounded(value, digits).replace("-", "−");
+const percent = value => value == null ? DASH : `${rounded(100 * value, 0)} %`;
 const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const listed = items => items.length > 1 ? `${items.slice(0, -1).join(", ")} and ${items.at(-1)}` : items.join("");
 
@@ -38,7 +44,7 @@ function lane(columns, i) {
 // Columns as they were declared: key, head, hint, shown (decimals or “percent”), page (“shown” or behind “more”), number.
 // What a cell shows beyond its value, by key; its class; and columns that a narrow window leaves out.
 const KINDS = { target: "name", decoy: "name", best: "name", verdict: "verdict", dockq: "lanes", caveats: "words", notes: "words", reason: "words" };
-const NARROW = new Set(["best", "n_models", "iptm", "n_interface_residues", "interface_plddt", "predictor_rank", "predictor_score"]);
+const NARROW = new Set(["p_acceptable", "best", "n_models", "iptm", "n_interface_residues", "interface_plddt", "predictor_rank", "predictor_score"]);
 const shownValue = ({ shown, number }, value) => !number ? wrapped(value ?? "") : shown === "percent" ? percent(value) : fixed(value, shown);
 
 function columnsOf(declared, cells, further = []) {

@@ -23,8 +23,10 @@ from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
 from toporank.finding.graph_files import SUFFIX
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
+from toporank.ranking.interfaces import BESIDE, apart
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
+from toporank.ranking.target_table import interfaces_in_words
 from toporank.ranking.verdict import (
     RULES,
     VERDICTS,
@@ -55,7 +57,7 @@ OF_MODELS = (*MODELS.columns, *DETAILS.columns, *CONFIDENCE.columns)
 """The columns of the page's tables of models, as far as they have a place on it."""
 MOST_TO_OPEN = 8
 """Targets up to which the first row is open: of a screen, people see the rows first."""
-OF_INTERFACES = ["name", "n_residues", "dockq", "role", "status", "closest"]
+OF_INTERFACES = ["interface", "n_residues", "dockq", "role", "status", "closest"]
 _WORD = re.compile(r"[+.]|_and_|_vs_|__|[_-]")
 """What parts the names of proteins in the name of a target."""
 _INDENTED = re.compile(r"\n[ \t\n]+<")
@@ -224,6 +226,7 @@ def data_for_script(
         },
         "formula": FORMULA.pattern,
         "between": BETWEEN,
+        "beside": BESIDE,
     }
 
 
@@ -265,23 +268,31 @@ def _link(path: str, folder: Path | None) -> str:
     return quote(os.path.relpath(path, folder)) if path and folder else ""
 
 
-def interfaces_of(scored: Scored) -> dict[str, dict[int, list[dict[str, Any]]]]:
-    """Return target → place of a model → its interfaces, where it has several."""
+def interfaces_of(scored: Scored) -> dict[str, dict[int, dict[str, Any]]]:
+    """Return target → place of a model → its interfaces, where it has several.
+
+    They are `rows`, and `words` on them. A partner of the best model that touches no other has a
+    caveat.
+    """
     facts = scored.facts
     places = facts.groupby("target", sort=False).cumcount()
     keys = zip(facts["target"], facts["decoy"], strict=True)
     place_of = dict(zip(keys, places.tolist(), strict=True))
     rows = scored.interfaces
     rows = rows[rows.groupby(KEY)["interface"].transform("size") > 1]
-    rows = rows.assign(
-        name=rows["chains"].where(rows["chains"] != "", rows["interface"])
-    )
-    cells = rows[[*KEY, *OF_INTERFACES]].astype(object).where(rows.notna(), None)
-    shown: dict[str, dict[int, list[dict[str, Any]]]] = {}
-    for cell in cells.to_dict("records"):
-        target, decoy = cell.pop("target"), cell.pop("decoy")
-        of_models = shown.setdefault(target, {})
-        of_models.setdefault(place_of[target, decoy], []).append(cell)
+    named = rows["chains"].where(rows["chains"] != "", rows["interface"])
+    rows = rows.assign(interface=named).astype(object).where(rows.notna(), None)
+    shown: dict[str, dict[int, dict[str, Any]]] = {}
+    for (target, decoy), of_model in rows.groupby(KEY, sort=False):
+        place = place_of[target, decoy]
+        records = list(of_model.itertuples(index=False))
+        words = [interfaces_in_words(records)]
+        if place:
+            words += apart(records)
+        shown.setdefault(target, {})[place] = {
+            "words": "; ".join(filter(None, words)),
+            "rows": of_model[OF_INTERFACES].to_dict("records"),
+        }
     return shown
 
 

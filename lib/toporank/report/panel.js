@@ -40,7 +40,7 @@ function saysOf(i, k) {
   const wide = high - low >= 0.9;
   const interval = low == null ? "" : `In 80 % of such cases DockQ is between <b>${fixed(low)}</b> and <b>${fixed(high)}</b>. `;
   const nothing = !wide ? "" : `This says almost nothing about DockQ${at("confidence") == null ? ": there is no confidence file" : ""}. `;
-  const probable = p == null ? "" : `Of 100 such models ${Math.round(100 * p)} are acceptable or better. `;
+  const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better. `;
   const domain = at("out_of_domain") && !isBest ? [`Unlike the models that TopoRank learned from, so DockQ is a guess: ${at("out_of_domain")}`] : [];
   const caveats = isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain].filter(Boolean);
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
@@ -80,7 +80,7 @@ function contradiction(verdict, maps) {
 
 // What the number is made of; its parts add up.
 function whyOf(i, k) {
-  const at = key => M[i][key]?.[k], n = T.n_scored?.[i], lines = [], hundredths = value => Math.round(100 * value);
+  const at = key => M[i][key]?.[k], n = T.n_scored?.[i], lines = [], hundredths = value => Math.round(100 * rounded(value));
   const parts = [at("network"), at("confidence")].filter(value => value != null), whole = at("score") ?? at("dockq");
   if (at("network") != null) lines.push(`<b>${fixed(at("network"))}</b> from the structure of the interface${at("network_sd") == null ? "" : ` (the networks differ by ${fixed(at("network_sd"))})`}`);
   if (at("confidence") != null) lines.push(`<b>${fixed(at("confidence"))}</b> from the predictor's confidence`);
@@ -92,7 +92,11 @@ function whyOf(i, k) {
     if (at("consensus") != null) lines.push(`the other models agree with it by ${percent(at("consensus"))}`);
     lines.push(`<b>${fixed(whole)}</b>, ${words}`);
   }
-  if (hundredths(whole) !== hundredths(at("dockq"))) lines.push(`<b>${fixed(at("dockq"))}</b>, the mean of that and of its main interfaces, which have <b>${fixed(at("mean_interface"))}</b> on average`);
+  if (hundredths(whole) !== hundredths(at("dockq"))) {
+    const isBeside = interfacesOf(i, k).rows.some(({ role }) => role === data.beside);
+    const ofMain = isBeside ? "the mean of its interfaces with the antibody, which alone count" : `the mean of that and of its main interfaces, which have <b>${fixed(at("mean_interface"))}</b> on average`;
+    lines.push(`<b>${fixed(at("dockq"))}</b>, ${ofMain}`);
+  }
   const details = make("details", { class: "why", open: "" }, make("summary", {}, "Why this number?"));
   details.insertAdjacentHTML("beforeend", `<ul>${lines.map(line => `<li>${line}</li>`).join("")}</ul>`);
   return lines.length ? details : "";
@@ -110,18 +114,7 @@ function sentenceOf(i, k) {
 const classTone = dockq => dockq == null ? "" : dockq >= data.thresholds[1] ? "v0" : dockq >= data.thresholds[0] ? "v1" : "v2";
 const classWord = dockq => data.classes[data.thresholds.filter(least => dockq >= least).length];
 
-function interfaceWords(rows) {
-  const main = rows.filter(({ role, dockq }) => role === "main" && dockq != null).sort((a, b) => b.dockq - a.dockq);
-  const parts = [["v0", "looks right", "look right"], ["v1", "is doubtful", "are doubtful"], ["v2", "looks wrong", "look wrong"]].map(([tone, one, many]) => {
-    const of = main.filter(({ dockq }) => classTone(dockq) === tone);
-    return of.length ? `${listed(of.map(row => `${row.name} (${fixed(row.dockq)})`))} ${of.length > 1 ? many : one}` : "";
-  });
-  const others = rows.filter(({ role }) => role && role !== "main").map(row => `${row.name} (${counted(row.n_residues, "residue")}) is ${row.role === "side contact" ? "a side contact" : row.role} and does not count`);
-  const touching = new Set(rows.filter(({ role }) => role).flatMap(({ name }) => name.split(":"))), loose = new Map();
-  for (const { name, status, closest } of rows) if (status === "apart") for (const partner of name.split(":")) if (!touching.has(partner)) loose.set(partner, Math.min(closest, loose.get(partner) ?? closest));
-  const apart = [...loose].map(([partner, closest]) => `${partner} touches no other (${fixed(closest, 0)} Å to the nearest)`);
-  return [...parts, ...others, ...apart].filter(Boolean).join("; ");
-}
+const interfacesOf = (i, k) => data.interfaces[T.target[i]]?.[k] ?? { words: "", rows: [] };
 
 // Contacts of two partners, and ipTM and mean PAE of them.
 function ofPair(name, model, matrices) {
@@ -131,12 +124,12 @@ function ofPair(name, model, matrices) {
 }
 
 function drawInterfaces(i, k, model, matrices) {
-  const rows = (data.interfaces[T.target[i]]?.[k] ?? []).map(row => ({ ...row, ...ofPair(row.name, model, matrices) }));
+  const { words, rows: known } = interfacesOf(i, k), rows = known.map(row => ({ ...row, ...ofPair(row.interface, model, matrices) }));
   const box = document.getElementById("interfaces");
   if (rows.length < 2) return box.replaceChildren();
   const columns = [
-    ["pair", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.name)}</button>` : wrapped(row.name)],
-    ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? "apart" : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `<span class="note">${row.role}</span>`],
+    ["pair", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.interface)}</button>` : wrapped(row.interface)],
+    ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? `apart, ${fixed(row.closest, 0)} Å` : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `<span class="note">${row.role}</span>`],
     ["residues", "n", row => row.n_residues || DASH],
     ["contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : DASH],
     ["ipTM", "n", row => row.iptm == null ? null : fixed(row.iptm)],
@@ -144,7 +137,7 @@ function drawInterfaces(i, k, model, matrices) {
   ].filter(([, , cell]) => rows.some(row => cell(row) != null));
   const head = columns.map(([name, kind]) => `<th scope="col" class="${kind}">${name}</th>`).join("");
   const lines = rows.map((row, nth) => `<tr data-nth="${nth}">${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
-  box.innerHTML = `<h3>Interfaces</h3><p>${wrapped(interfaceWords(rows))}.</p><div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
+  box.innerHTML = `<h3>Interfaces</h3>${paragraphs([words].filter(Boolean))}<div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
     <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A pair shows its contacts and its place.</p>`;
   for (const row of $("tr[data-nth]", box)) row.querySelector("button")?.addEventListener("click", () => showInterface(rows[+row.dataset.nth].map));
 }

@@ -38,15 +38,6 @@ def stated(names: str, predictor: str = "Boltz", **measures: list) -> list[Confi
 @pytest.mark.parametrize(
     ("rows", "expected", "measure"),
     [
-        # of two models or of twenty, its own ranking score decides
-        (stated("a b", ranking_score=[0.5, 0.9]), [2, 1], "ranking score"),
-        (
-            stated(
-                " ".join(map(str, range(20))), ranking_score=[k / 20 for k in range(20)]
-            ),
-            [*range(20, 0, -1)],
-            "ranking score",
-        ),
         # of HADDOCK's score the lowest is best
         (
             stated("a b", "HADDOCK", haddock_score=[-50.0, -90.0]),

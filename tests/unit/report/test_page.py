@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 import yaml
 
+import toporank
 from browser import NAMES, Browser, find_browser
 from scored_folders import (
     EXAMPLE,
@@ -30,12 +32,16 @@ from scored_folders import (
     real_answer,
     write_answer,
 )
+from toporank.app.commands.shown import answer
 from toporank.app.results import Page
 from toporank.building.chunks.store import Store
 from toporank.confidence.matrices import Matrices
 from toporank.confidence.table import Confidence
 from toporank.layout import repository
 from toporank.ranking.interfaces import MAIN, InterfaceRow
+from toporank.ranking.scored_folder import open_answer
+from toporank.ranking.target_table import read_targets
+from toporank.ranking.verdict import in_words
 from toporank.report import drawings
 from toporank.report.contact_maps import contact_maps
 from toporank.report.drawings import drawn_models
@@ -658,8 +664,9 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     assert texts(page, "#interfaces tbody .name") == ["A:B", "B:C", "A:C", "C:D"]
     assert texts(page, "#interfaces p")[0] == (
         "A:B (0.82) looks right; B:C (0.30) is doubtful; A:C (4 residues) is a side contact and "
-        "does not count; D touches no other (62 Å to the nearest)."
+        "does not count."
     )
+    assert "apart, 62 Å" in texts(page, "#interfaces tbody td")
 
 
 def test_a_click_copies_the_sentence_and_the_methods(browser, tmp_path):
@@ -696,6 +703,90 @@ def test_the_parts_of_a_number_add_up(browser, tmp_path):
     assert texts(page, ".why li")[-1] == (
         "0.30, raised by 0.10: such models turned out to be better"
     )
+
+
+SAID = """M.flatMap((m, i) => m.decoy.map((decoy, k) => {
+    if (isCopy(m, k) || m.dockq?.[k] == null) return null;
+    const box = make("div", {}, ...saysOf(i, k)), text = one => one.textContent;
+    return {
+        target: T.target[i], decoy, sentence: sentenceOf(i, k), why: $(".why li", box).map(text),
+        card: text(box.querySelector(".big")) + text(box.querySelector(".ends + p")),
+    };
+})).filter(Boolean)"""
+NUMBER = r"\d\.\d\d"
+
+
+def real_folder(name: str, root: Path) -> Path:
+    if name == "ties":  # 0.125 is 0.12 in the terminal, and 62.5 % is 62 %
+        return write_answer(root, {"T": {"a": 0.625, "b": 0.125, "c": 0.8352}})
+    results = toporank.score(repository() / "resources/example" / name)
+    results.write(root)
+    return root
+
+
+@pytest.mark.parametrize("folder", ["colabfold", "binder", "decoys/1PPE", "ties"])
+def test_all_that_is_said_of_a_model_agrees_and_adds_up(browser, tmp_path, folder):
+    scored = open_answer(real_folder(folder, tmp_path))
+    write_page(scored, scored.folder)
+    browser.open(scored.folder / "report.html")
+    models = scored.facts[scored.facts["dockq"].notna()].set_index(["target", "decoy"])
+    said = browser.run(SAID)
+    assert len(said) == (models["duplicate_of"] == "").sum()
+    for of_model in said:
+        row = models.loc[(of_model["target"], of_model["decoy"])]
+        in_terminal = in_words(row)
+        numbers = re.findall(NUMBER, in_terminal) + re.findall(
+            r"\d+(?= %:)", in_terminal
+        )
+        assert re.findall(rf"{NUMBER}|\d+(?= are)", of_model["card"]) == numbers
+        assert in_terminal[6:].replace(": ", "; verdict: ") in of_model["sentence"]
+        *_, last = steps = [re.findall(NUMBER, line) for line in of_model["why"]]
+        assert last[0] == numbers[0]
+        for line, before, step in zip(
+            of_model["why"][1:], steps, steps[1:], strict=False
+        ):
+            if "ed by" in line:
+                change = Decimal(step[1]) * (1 if "raised" in line else -1)
+                before = (
+                    before or steps[steps.index(step) - 2]
+                )  # a share stands between
+                assert Decimal(before[0]) + change == Decimal(step[0]), of_model["why"]
+    targets = scored.targets.merge(
+        read_targets(scored.folder / "targets.csv"), on="target"
+    )
+    assert targets["dockq_y"].equals(targets["dockq_x"].round(3))
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_rank_and_score_of_the_predictor_stand_beside_ours(browser, tmp_path, n):
+    """Its first is our last: page, terminal and targets.csv say so, with both numbers."""
+    names = [f"m{place}" for place in range(n)]
+    scores = {name: 0.9 - 0.03 * place for place, name in enumerate(names)}
+    stated = [
+        Confidence("T", name, "Boltz", ranking_score=0.5 + 0.02 * place, status="ok")
+        for place, name in enumerate(names)
+    ]
+    root = write_answer(tmp_path, {"T": scores}, confidence=stated)
+    page = opened(browser, root)
+    first, last = scores[names[-1]], 0.5 + 0.02 * (n - 1)
+    sentence = (
+        f"Boltz's first is m{n - 1}: DockQ {first:.2f} against 0.90, its ranking score "
+        f"{last:.2f} against 0.50"
+    )
+    assert f"Rank {n} among the models of Boltz (ranking score 0.50)." in texts(
+        page, "#says p"
+    )
+    assert f"{sentence}." in texts(page, "#says p")
+    ranks = page.run("M[0].predictor_rank")
+    assert ranks == [*range(n, 0, -1)]
+    scored = open_folder(root)
+    printed = re.sub(r"\s+", " ", " ".join(answer(scored, root)))
+    assert f"m0, Boltz's rank {n} (ranking score 0.50)" in printed
+    assert sentence in printed
+    (row,) = scored.targets.itertuples()
+    assert (row.best, row.predictor_rank, row.predictor_first) == ("m0", n, f"m{n - 1}")
+    assert row.predictor_score == 0.5
+    assert row.predictor_first_dockq == pytest.approx(first)
 
 
 def test_without_webgl_matrices_change_with_the_model_and_the_page_says_what_to_open(
