@@ -68,7 +68,14 @@ def complex_of(source: str | os.PathLike[str] | object) -> Complex:
     if isinstance(source, Complex):
         return source
     if isinstance(source, str | os.PathLike):
-        return read_complex(Path(source))
+        path = Path(source)
+        if path.is_dir():
+            raise ConfigError(
+                "a folder, not a structure file",
+                where=path,
+                remedy="give its files; `toporank.score` takes a folder",
+            )
+        return read_complex(path)
     return StructureFile(
         Path(f"{name_of(source)}.cif"), mmcif_of(source).encode()
     ).complex()

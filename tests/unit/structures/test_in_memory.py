@@ -67,6 +67,10 @@ def test_structures_are_scored_by_name():
         assert set(found["decoy"]) <= {"near1", "near1_2", "again"}
 
 
-def test_something_else_is_refused():
-    with pytest.raises(ConfigError, match="not a structure"):
-        complex_of(5)
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [(5, "not a structure"), (".", "a folder, not a structure file .give its files")],
+)
+def test_something_else_is_refused(source, words):
+    with pytest.raises(ConfigError, match=words):
+        complex_of(source)
