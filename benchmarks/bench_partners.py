@@ -24,7 +24,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from complexes import antibody_decoys, away, read_atoms, without, write_pdb
+from complexes import antibody_decoys, away, chains_of, without, write_pdb
+from structures_text import atoms_of
 from toporank.building.chunks.artefacts import artefacts_of
 from toporank.building.chunks.stages import Source, structure_digest
 from toporank.building.chunks.store import Store
@@ -53,7 +54,7 @@ def decoys(natives: Path, folder: Path) -> list[str]:
             missing.append(target)
             continue
         first, last = (part.split("+") for part in text.split(":"))
-        atoms = [line for line in read_atoms(source) if line[21] in [*first, *last]]
+        atoms = chains_of(atoms_of(source), [*first, *last])
         antibody_decoys(folder / target, atoms, "".join(last))
         partners.append(f"{target},{text}")
     for target, chains in MANY.items():
@@ -61,7 +62,7 @@ def decoys(natives: Path, folder: Path) -> list[str]:
         if not source.exists():
             missing.append(target)
             continue
-        atoms = [line for line in read_atoms(source) if line[21] in chains]
+        atoms = chains_of(atoms_of(source), chains)
         write_pdb(folder / target / "native.pdb", atoms)
         write_pdb(folder / target / "away50.pdb", away(atoms, chains[-1], 50.0))
         write_pdb(folder / target / "no_last.pdb", without(atoms, chains[-1]))
@@ -149,9 +150,7 @@ def main() -> None:
                 f"{' > '.join(order)}{''.join(f'  <- {fault}' for fault in faults(rows))}"
             )
         print(f"left out: {', '.join(missing) or 'none'}")
-        two = write_pdb(
-            home / "two.pdb", list(read_atoms(args.natives / "1ERN/bound.pdb"))
-        )
+        two = write_pdb(home / "two.pdb", atoms_of(args.natives / "1ERN/bound.pdb"))
         plain, said = (seconds(two, partners, "graphs") for partners in ("", "A:B"))
         print(
             f"two chains: {plain:.3f} CPU s without partners, {said:.3f} with them, "

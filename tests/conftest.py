@@ -15,6 +15,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 os.environ.setdefault(
     "CONDOR_CONFIG", os.devnull
 )  # else the plug-in of HTCondor warns in every Snakemake
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(REPOSITORY / "lib"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)  # processes that tests start import the checkout
 os.environ["TRITON_INTERPRET"] = "1"  # kernels of a GPU run on the CPU
 
 
@@ -38,6 +41,24 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    """A pack, and three checkpoints of which the last does not predict local quality."""
+    from _synthetic import local_pack, small_run, training_graphs
+
+    from toporank.learning.train import TrainingGraphs, train_run
+
+    folder = tmp_path_factory.mktemp("trained")
+    pack = local_pack(folder / "local", training_graphs(train=1, val=1, decoys=3))
+    checkpoints = []
+    for seed in range(3):
+        name = f"s{seed}"
+        run = small_run(name, seed, max_epochs=1, local_weight=float(seed < 2))
+        train_run(run, TrainingGraphs([pack]), 1, folder / name, folder / "store")
+        checkpoints.append(folder / name / "last.ckpt")
+    return pack, checkpoints
+
+
+@pytest.fixture(scope="session")
 def submitting_python(tmp_path_factory) -> str:
     """The Python that runs the tests, by a path that Snakemake can write into jobs: one without a
     space.
@@ -49,40 +70,26 @@ def submitting_python(tmp_path_factory) -> str:
     return str(link / Path(sys.executable).relative_to(sys.prefix))
 
 
+def shared(variable: str, folder: str, what: str) -> Path:
+    """A folder that cannot be part of this project: that of an environment variable, or in
+    `shared` beside the clone; tests skip where it is absent.
+    """
+    path = Path(os.environ.get(variable, REPOSITORY.parent / "shared" / folder))
+    if not path.is_dir():
+        pytest.skip(f"{what} are not at hand (set {variable} to their folder)")
+    return path
+
+
 @pytest.fixture(scope="session")
 def reference_dir() -> Path:
-    """Results of the published implementation, which cannot be part of this project for want of a
-    licence.
-
-    Looked for in $TOPORANK_REFERENCE and in `shared/reference` beside the clone; tests skip where
-    it is absent.
-    """
-    folder = Path(
-        os.environ.get("TOPORANK_REFERENCE", REPOSITORY.parent / "shared" / "reference")
-    )
-    if not folder.is_dir():
-        pytest.skip(
-            "the reference results are not at hand (set TOPORANK_REFERENCE to their folder)"
-        )
-    return folder
+    """Results of the published implementation, which has no licence."""
+    return shared("TOPORANK_REFERENCE", "reference", "the reference results")
 
 
 @pytest.fixture(scope="session")
 def predictor_outputs() -> Path:
-    """Untouched output files of structure predictors, which are too large to be part of this
-    project.
-
-    Looked for in $TOPORANK_INPUTS and in `shared/inputs` beside the clone; tests skip where it is
-    absent.
-    """
-    folder = Path(
-        os.environ.get("TOPORANK_INPUTS", REPOSITORY.parent / "shared" / "inputs")
-    )
-    if not folder.is_dir():
-        pytest.skip(
-            "the predictor outputs are not at hand (set TOPORANK_INPUTS to their folder)"
-        )
-    return folder
+    """Untouched output files of structure predictors, which are too large."""
+    return shared("TOPORANK_INPUTS", "inputs", "the predictor outputs")
 
 
 settings.register_profile("toporank", deadline=None, derandomize=False)

@@ -77,8 +77,10 @@ def atoms_of(path: Path) -> list[Atom]:
         if line.startswith("ATOM"):
             name, residue, chain = line[12:16].strip(), line[17:20].strip(), line[21]
             xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
-            more = {"insertion_code": line[26].strip(), "element": line[76:78].strip()}
-            atoms.append(Atom(name, residue, chain, int(line[22:26]), *xyz, **more))
+            atom = Atom(name, residue, chain, int(line[22:26]), *xyz)
+            codes = {"altloc": line[16].strip(), "insertion_code": line[26].strip()}
+            element, occupancy = line[76:78].strip(), float(line[54:60])
+            atoms.append(replace(atom, **codes, element=element, occupancy=occupancy))
     return atoms
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import subprocess
 import sys
 import time
 import tracemalloc
 
+import _complexes
 import numpy as np
 import pytest
 
+from processes import printed
 from structures_text import EXAMPLES
 from toporank.comparing.contacts import residue_contacts
 from toporank.features.contact_nodes import contact_nodes
@@ -29,25 +30,9 @@ MIB = 1 << 20
 
 def tiled(copies: int, apart: float = 70.0) -> Complex:
     """Copies of an example decoy, each with two chains of its own."""
-    one = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
-    n, atoms = len(one.residues), len(one.xyz)
     place = np.stack(np.unravel_index(np.arange(copies), (6, 6, 6)), axis=1) * apart
-    number = np.repeat(np.arange(copies), n)
-    return dataclasses.replace(
-        one,
-        residues=tuple(
-            r._replace(chain=f"{r.chain}{i}")
-            for i in range(copies)
-            for r in one.residues
-        ),
-        names=one.names * copies,
-        parents=one.parents * copies,
-        xyz=(one.xyz + place[:, None]).reshape(-1, 3),
-        atom_names=np.tile(one.atom_names, copies),
-        residue_of=np.tile(one.residue_of, copies)
-        + np.repeat(np.arange(copies), atoms) * n,
-        ca=np.tile(one.ca, copies) + number * atoms,
-    )
+    one = read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
+    return _complexes.copies(one, place[:, None])
 
 
 def test_interface_and_edges_of_twenty_thousand_residues_need_little_memory_and_time():
@@ -89,14 +74,7 @@ def test_all_stages_of_twenty_thousand_residues_need_less_than_a_gigabyte():
         "print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    answer = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert int(answer.stdout) < 1 << 20, "kB of the largest memory"
+    assert int(printed(code, env=environment)) < 1 << 20, "kB of the largest memory"
 
 
 def test_an_interface_is_computed_from_the_chains_around_it_as_from_the_whole_complex():

@@ -66,3 +66,11 @@ LYSOZYME = (
 def chain(seed: int, length: int = 120) -> str:
     """A random sequence; two of them share no 5-mer worth mentioning."""
     return "".join(random.Random(seed).choices("ACDEFGHIKLMNPQRSTVWY", k=length))
+
+
+def exchanged(sequence: str, *places: int) -> str:
+    """A mutant."""
+    letters = list(sequence)
+    for place in places:
+        letters[place] = "W" if letters[place] != "W" else "A"
+    return "".join(letters)

@@ -79,3 +79,26 @@ def cut(complex_: Complex, name: str, into: str) -> Complex:
             chain=into[k * len(into) // len(members)]
         )
     return replace(complex_, residues=tuple(residues))
+
+
+def copies(one: Complex, moves: np.ndarray) -> Complex:
+    """Copies of a complex, each with chains of its own. moves : Å, (copies, atoms or 1, 3)."""
+    count, n_atoms = len(moves), len(one.xyz)
+    number = np.arange(count)
+    residues = []
+    for i in range(count):
+        residues += [r._replace(chain=f"{r.chain}{i}") for r in one.residues]
+    n_residues = len(one.residues)
+    ca = np.tile(one.ca, count)
+    first_residue = np.repeat(number, n_atoms) * n_residues
+    first_atom = np.repeat(number, n_residues) * n_atoms
+    return replace(
+        one,
+        residues=tuple(residues),
+        names=one.names * count,
+        parents=one.parents * count,
+        xyz=(one.xyz + moves).reshape(-1, 3),
+        atom_names=np.tile(one.atom_names, count),
+        residue_of=np.tile(one.residue_of, count) + first_residue,
+        ca=np.where(ca >= 0, ca + first_atom, -1),
+    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 
 import pytest
 
+from processes import printed
 from toporank.garbage import not_searched
 
 
@@ -53,5 +52,5 @@ with not_searched():
     log.file.write("scored")
 """
     path = tmp_path / "log.txt"
-    subprocess.run([sys.executable, "-c", program, path], check=True)
+    printed(program, path)
     assert path.read_text() == "scored"

@@ -101,7 +101,6 @@ def test_after_kill_9_or_ctrl_c_the_same_toporank_goes_on(tmp_path, how_it_ends)
         "2",
     ]
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    how["env"] = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
     run = subprocess.Popen(
         command, start_new_session=True, preexec_fn=listen_to_ctrl_c, **how
     )

@@ -4,15 +4,15 @@ tidy folders.
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from complexes import write_pdb
+from complexes import renamed, write_pdb
 from conftest import EXAMPLE, REPOSITORY, made_once
 from quick_python import quickly
+from structures_text import Atom, atoms_of
 
 pytestmark = pytest.mark.slow
 
@@ -23,24 +23,15 @@ TIDY = {
 RENAMED = ("near1", "wrong1")
 
 
-def atoms(target: str, decoy: str) -> list[str]:
+def atoms(target: str, decoy: str) -> list[Atom]:
     (path,) = (EXAMPLE / "decoys" / target).glob(f"{decoy}.pdb*")
-    text = (
-        gzip.decompress(path.read_bytes())
-        if path.suffix == ".gz"
-        else path.read_bytes()
-    )
-    return [line for line in text.decode().splitlines() if line.startswith("ATOM")]
+    return atoms_of(path)
 
 
-def otherwise(lines: list[str]) -> list[str]:
+def otherwise(atoms: list[Atom]) -> list[Atom]:
     """With the names of both chains exchanged, and the second chain first."""
-    first, second = sorted({line[21] for line in lines})
-    other = {first: second, second: first}
-    return sorted(
-        (f"{line[:21]}{other[line[21]]}{line[22:]}" for line in lines),
-        key=lambda line: line[21],
-    )
+    first, second = sorted({atom.chain for atom in atoms})
+    return renamed(atoms, {first: second, second: first})
 
 
 def scored(folder: Path) -> str:

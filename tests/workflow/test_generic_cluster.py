@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from conftest import CONFIG, REPOSITORY, Study, make_few, make_study
+from messages import messages
 from quick_python import quick_python
 
 SCHEDULER = REPOSITORY / "workflow_scripts/scheduler.sh"
@@ -173,38 +174,7 @@ def test_a_python_that_jobs_could_not_start_is_refused_before_any_job(tmp_path):
     assert study.run("-n", "build_graphs").returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("cluster", "program", "says", "status"),
-    [
-        ("pbs", "qstat", "    job_state = R", "running"),
-        ("pbs", "qstat", "    job_state = F\n    Exit_status = 0", "success"),
-        ("pbs", "qstat", "    job_state = F\n    Exit_status = 271", "failed"),
-        ("lsf", "bjobs", "PEND", "running"),
-        ("lsf", "bjobs", "DONE", "success"),
-        ("lsf", "bjobs", "EXIT", "failed"),
-        ("kubernetes", "kubectl", "", "running"),
-        ("kubernetes", "kubectl", "SuccessCriteriaMet", "running"),
-        ("kubernetes", "kubectl", "SuccessCriteriaMet Complete", "success"),
-        ("kubernetes", "kubectl", "Complete", "success"),
-        ("kubernetes", "kubectl", "FailureTarget Failed", "failed"),
-        ("aws", "aws", "RUNNABLE", "running"),
-        ("aws", "aws", "SUCCEEDED", "success"),
-        ("aws", "aws", "FAILED", "failed"),
-        ("sge", "qacct", "failed       0\nexit_status  0", "success"),
-        ("sge", "qacct", "failed       0\nexit_status  1", "failed"),
-        (
-            "sge",
-            "qacct",
-            "failed       100 : assumedly after job\nexit_status  137",
-            "failed",
-        ),
-        ("sge", "", "", "running"),  # none answers: it is asked again
-        ("pbs", "", "", "running"),
-        ("lsf", "", "", "running"),
-        ("kubernetes", "", "", "running"),
-        ("aws", "", "", "running"),
-    ],
-)
+@pytest.mark.parametrize(("cluster", "program", "says", "status"), messages("clusters"))
 def test_what_a_scheduler_says_of_a_job(tmp_path, cluster, program, says, status):
     programs = dict.fromkeys(
         ("qstat", "qacct", "bjobs", "kubectl", "aws"), "#!/bin/sh\nexit 1\n"

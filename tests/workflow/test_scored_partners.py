@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from complexes import ANTIBODY, antibody_decoys, away, read_atoms, ring, write_pdb
+from complexes import ANTIBODY, antibody_decoys, away, chains_of, ring, write_pdb
 from conftest import Study
+from structures_text import atoms_of
 
 pytestmark = pytest.mark.slow
 
-ATOMS = read_atoms(ANTIBODY)
+ATOMS = atoms_of(ANTIBODY)
 
 
 def score(folder: Path, finished: Study, *settings: str) -> Study:
@@ -34,7 +35,7 @@ def scored(tmp_path_factory, finished) -> Study:
     home = tmp_path_factory.mktemp("partners")
     for target in ("said", "unsaid", "chains"):
         antibody_decoys(home / "in" / target, ATOMS, "A")
-    five = ring([line for line in ATOMS if line[21] == "H"], 5, 24.0)
+    five = ring(chains_of(ATOMS, "H"), 5, 24.0)
     write_pdb(home / "in/ring/whole.pdb", five)
     write_pdb(home / "in/ring/off.pdb", away(five, "C", 60.0))
     (home / "in/partners.csv").write_text(

@@ -7,12 +7,10 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,9 +21,20 @@ import pytest
 import torch
 
 import toporank
-from complexes import ANTIBODY, antibody_decoys, away, read_atoms, turned, write_pdb
+from archived import archived
+from complexes import (
+    ANTIBODY,
+    antibody_decoys,
+    away,
+    chains_of,
+    moved,
+    renamed,
+    turned,
+    write_pdb,
+)
 from conftest import REPOSITORY
-from structures_text import pdb_with
+from processes import printed
+from structures_text import Atom, atoms_of, pdb_with, shifted
 from toporank import layout
 from toporank.app.commands import train_and_label
 from toporank.building.chunks.chunk import making
@@ -40,7 +49,6 @@ from toporank.finding.folders import find_decoys
 
 DECOYS = REPOSITORY / "resources/example/decoys"
 NEAR, FAR = DECOYS / "1AVZ/near1.pdb.gz", DECOYS / "1AVZ/far1.pdb"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY / "lib")}
 
 
 @pytest.fixture(scope="module")
@@ -62,21 +70,9 @@ def mixed(tmp_path_factory) -> Path:
 
 def rows_of_command(folder: Path, out: Path, *options: str) -> list[dict[str, str]]:
     """models.csv of the command, as text."""
-    command = [
-        sys.executable,
-        "-m",
-        "toporank",
-        "score",
-        str(folder),
-        "-o",
-        str(out),
-        "--cores",
-        "2",
-        *options,
-    ]
-    done = subprocess.run(
-        command, env=ENVIRONMENT, capture_output=True, text=True, check=False
-    )
+    words = ["-m", "toporank", "score", str(folder), "-o", str(out), "--cores", "2"]
+    command = [sys.executable, *words, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return [*read_rows(out / layout.MODEL_TABLE.format(dataset=folder.name))]
 
@@ -104,16 +100,10 @@ def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_h
 ):
     """Two chains of one complex, turned about each axis; coordinates keep their three decimals."""
     turns = {"x": (0, 2, 1), "y": (2, 1, 0), "z": (1, 0, 2)}
+    mirror = np.array([-1, 1, 1])  # two axes exchanged are one, too
     for name, axes in turns.items():
-        lines = []
-        for line in FAR.read_text().splitlines():
-            if line.startswith("ATOM"):
-                xyz = [float(line[column : column + 8]) for column in (30, 38, 46)]
-                turned = [xyz[axis] for axis in axes]
-                turned[0] *= -1  # two axes exchanged are a mirror
-                line = line[:30] + "".join(f"{x:8.3f}" for x in turned) + line[54:]
-            lines.append(line)
-        (tmp_path / f"pose_{name}.pdb").write_text("\n".join(lines) + "\n")
+        pose = moved(atoms_of(FAR), "AB", lambda xyz, axes=axes: mirror * xyz[[*axes]])
+        write_pdb(tmp_path / f"pose_{name}.pdb", pose)
     frame = toporank.score(tmp_path).models
     assert set(frame["status"]) == {"one_body"}
     assert frame["dockq"].isna().all()
@@ -165,9 +155,8 @@ def test_every_table_of_the_command_is_a_frame(mixed, of_command, table):
 def test_names_are_texts_in_every_table(tmp_path):
     """A target 001, a model that looks like a formula, and chains 1 and 2."""
     chains = {"A": "1", "B": "2"}
-    atoms = read_atoms(NEAR)
-    atoms = [line[:21] + chains[line[21]] + line[22:] for line in atoms]
-    write_pdb(tmp_path / "001/=cmd.pdb", atoms)
+    atoms = atoms_of(NEAR)
+    write_pdb(tmp_path / "001/=cmd.pdb", renamed(atoms, chains))
     results = toporank.score(tmp_path, targets="folder")
     names = ("001", "=cmd")
     for table in (results.models, results.residues, results.contacts):
@@ -214,7 +203,7 @@ def test_vectors_are_those_of_the_command(mixed, of_command):
 
 
 def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
-    antibody_decoys(tmp_path / "given", read_atoms(ANTIBODY), "A")
+    antibody_decoys(tmp_path / "given", atoms_of(ANTIBODY), "A")
     results = toporank.score(
         tmp_path / "given", partners="chains", rank_by="min_interface"
     )
@@ -229,7 +218,7 @@ def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
 
 def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     """No model is whole, so that there is no graph of a model, but one of H and L."""
-    write_pdb(tmp_path / "apart.pdb", away(read_atoms(ANTIBODY), "A", 300.0))
+    write_pdb(tmp_path / "apart.pdb", away(atoms_of(ANTIBODY), "A", 300.0))
     results = toporank.score(tmp_path, partners="chains")
     assert results.models["status"].tolist() == ["partner_apart"]
     assert (
@@ -239,25 +228,18 @@ def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     )
 
 
-def moved(atoms: list[str], chains: dict[str, str], shift: float) -> list[str]:
+def beside(atoms: list[Atom], chains: dict[str, str], shift: float) -> list[Atom]:
     """Some chains under other names, moved along x by some Å."""
-    lines = []
-    for line in atoms:
-        if line[21] in chains:
-            x = float(line[30:38]) + shift
-            lines.append(
-                f"{line[:21]}{chains[line[21]]}{line[22:30]}{x:8.3f}{line[38:]}"
-            )
-    return lines
+    return shifted(renamed(chains_of(atoms, chains), chains), shift)
 
 
 @pytest.mark.parametrize("far", [{"C": 150.0}, {"C": -90.0, "D": 300.0}])
 def test_a_chain_far_away_is_named_and_the_others_keep_their_score(tmp_path, far):
-    pair = read_atoms(NEAR)
-    other = read_atoms(DECOYS / "1PPE/near1.pdb.gz")
+    pair = atoms_of(NEAR)
+    other = atoms_of(DECOYS / "1PPE/near1.pdb.gz")
     trio = list(pair)
     for name, shift in far.items():
-        trio += moved(other, {"B": name}, shift)
+        trio += beside(other, {"B": name}, shift)
     write_pdb(tmp_path / "pair/pair.pdb", pair)
     write_pdb(tmp_path / "trio/trio.pdb", trio)
     alone, results = (toporank.score(tmp_path / name) for name in ("pair", "trio"))
@@ -276,8 +258,8 @@ def test_a_chain_far_away_is_named_and_the_others_keep_their_score(tmp_path, far
 
 def test_contacts_are_one_thing(tmp_path):
     """Two pairs far from each other, which both count."""
-    other = read_atoms(DECOYS / "1PPE/near1.pdb.gz")
-    atoms = [*read_atoms(NEAR), *moved(other, {"A": "C", "B": "D"}, 150.0)]
+    other = atoms_of(DECOYS / "1PPE/near1.pdb.gz")
+    atoms = [*atoms_of(NEAR), *beside(other, {"A": "C", "B": "D"}, 150.0)]
     path = write_pdb(tmp_path / "four.pdb", atoms)
     results = toporank.score(path)
     table = results.interfaces.set_index("interface")
@@ -321,10 +303,8 @@ def test_a_list_of_files_an_archive_and_a_relative_path_are_scored_as_the_folder
     whole = toporank.score(Path("mixed")).models
     files = [f"mixed/{path.name}" for path in sorted(mixed.iterdir())]
     pd.testing.assert_frame_equal(toporank.score(files).models, whole)
-    with zipfile.ZipFile(tmp_path / "mixed.zip", "w") as archive:
-        for path in mixed.iterdir():
-            archive.write(path, path.name)
-    unpacked = toporank.score(tmp_path / "mixed.zip").models
+    contents = {path.name: path.read_bytes() for path in mixed.iterdir()}
+    unpacked = toporank.score(archived(tmp_path / "mixed.zip", contents)).models
     pd.testing.assert_frame_equal(
         unpacked.drop(columns="path"), whole.drop(columns="path")
     )
@@ -482,7 +462,7 @@ def test_dockq_is_that_of_the_labels():
 
 def test_an_antibody_is_one_partner_by_default(tmp_path):
     """As with the partners given, which differ from each chain by itself."""
-    atoms = read_atoms(ANTIBODY)
+    atoms = atoms_of(ANTIBODY)
     native = write_pdb(tmp_path / "given/native.pdb", atoms)
     model = write_pdb(tmp_path / "given/turned.pdb", turned(atoms, "A"))
     results = toporank.score(tmp_path / "given")
@@ -568,23 +548,6 @@ def test_errors_of_one_model_are_those_of_the_project(tmp_path):
 # ---- the package ---------------------------------------------------------------------------------
 
 
-def run(program: str) -> str:
-    command = [sys.executable, "-c", program]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True, env=ENVIRONMENT
-    ).stdout.strip()
-
-
-def test_importing_the_package_imports_nothing_that_takes_long():
-    slow = {"torch", "pandas", "snakemake", "numpy", "numba", "pydantic"}
-    assert (
-        run(
-            f"import sys, toporank; print(sorted({slow} & {{*sys.modules}}), dir(toporank)[0])"
-        )
-        == "[] Results"
-    )
-
-
 @pytest.mark.parametrize(
     "first", ["import toporank", "import toporank.features.registry, toporank"]
 )
@@ -593,7 +556,7 @@ def test_features_is_a_package_and_a_function(first):
         f"print(len(toporank.features({str(NEAR)!r})) > 9, "
         "len(toporank.features.registry.modules()) > 3)"
     )
-    assert run(f"{first}; {after}") == "True True"
+    assert printed(f"{first}; {after}") == "True True"
 
 
 def test_a_name_that_is_not_there_is_an_error():

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
-import time
 import venv
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from archived import archived
 from conftest import REPOSITORY
 from given_models import look_at
-from replacing import copied_there, moved_there, written_over
-from structures_text import Atom, alanine, mmcif, pair, pdb, shifted
+from messages import messages
+from structures_text import Atom, alanine, mmcif, pair, pdb, put, shifted
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, train_and_label
 from toporank.app.commands.running import (
@@ -38,8 +34,6 @@ from toporank.app.request import name_of
 from toporank.building.label_tables import write_tables
 from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import ConfigError
-from toporank.files import archives
-from toporank.files.archives import unpacked
 from toporank.layout import repository
 
 # ---- what was given ------------------------------------------------------------------------------
@@ -51,24 +45,8 @@ SERVER = {
 """A job of the AlphaFold Server."""
 
 
-def zipped(path: Path, files: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return path
-
-
-def tarred(path: Path, files: dict[str, str]) -> Path:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text)
-            archive.addfile(info, io.BytesIO(text.encode()))
-    return path
-
-
 def test_the_zip_of_a_server_is_unpacked_into_out_and_recognised(tmp_path):
-    given = look_at(zipped(tmp_path / "fold_x.zip", SERVER), tmp_path / "out")
+    given = look_at(archived(tmp_path / "fold_x.zip", SERVER), tmp_path / "out")
     assert given.name == "fold_x"
     assert given.folder == tmp_path / "out/input/fold_x"
     first, templates = given.said.splitlines()
@@ -122,41 +100,6 @@ def test_five_models_as_alphafold_writes_them_are_five(tmp_path, relaxed, others
     )
 
 
-def test_an_archive_is_unpacked_again_only_if_it_changed_and_its_files_keep_their_time(
-    tmp_path,
-):
-    archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
-    folder = unpacked(archive, tmp_path)
-    then = (folder / "a.pdb").stat().st_mtime_ns
-    (folder / "b.pdb").touch()
-    assert (unpacked(archive, tmp_path) / "b.pdb").exists()
-    (folder / "b.pdb").unlink()
-    zipped(archive, {"a.pdb": "other"})
-    assert (unpacked(archive, tmp_path) / "a.pdb").read_text() == "other"
-    assert (folder / "a.pdb").stat().st_mtime_ns == pytest.approx(then, abs=5e9)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.zip"]
-
-
-@pytest.mark.parametrize(
-    "way", [written_over, moved_there, copied_there], ids=lambda way: way.__name__
-)
-def test_another_archive_of_the_same_size_and_time_is_unpacked(tmp_path, way):
-    archive, other = (
-        zipped(tmp_path / f"{text}.zip", {"a.pdb": text}) for text in ("one", "two")
-    )
-    assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "one"
-    way(archive, other.read_bytes())
-    assert (unpacked(archive, tmp_path / "to") / "a.pdb").read_text() == "two"
-
-
-def test_what_was_changed_by_hand_does_not_give_way_to_a_newer_archive(tmp_path):
-    folder = unpacked(zipped(tmp_path / "a.zip", {"a.pdb": "one"}), tmp_path)
-    (folder / "a.pdb").write_text("changed by hand")
-    with pytest.raises(ConfigError, match="which would be lost"):
-        unpacked(zipped(tmp_path / "a.zip", {"a.pdb": "two!"}), tmp_path)
-    assert (folder / "a.pdb").read_text() == "changed by hand"
-
-
 @pytest.mark.parametrize("name", ["...zip", "..zip", "..tar", "....tgz"])
 def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted(
     tmp_path, name
@@ -165,257 +108,11 @@ def test_the_name_of_an_archive_leads_nowhere_else_and_nothing_of_out_is_deleted
     kept.parent.mkdir(parents=True)
     kept.write_text("all the work")
     given = look_at(
-        (zipped if name.endswith("zip") else tarred)(tmp_path / name, {"a.pdb": "x"}),
+        archived(tmp_path / name, {"a.pdb": "x"}),
         tmp_path / "out",
     )
     assert given.folder == tmp_path / "out" / "input" / "archive"
     assert kept.read_text() == "all the work"
-
-
-@pytest.mark.parametrize(
-    "make", [Path.mkdir, Path.touch, lambda path: path.symlink_to(path.parent.parent)]
-)
-def test_what_was_not_unpacked_by_us_is_not_removed(tmp_path, make):
-    (tmp_path / "to").mkdir()
-    make(tmp_path / "to" / "a")
-    before = sorted(tmp_path.rglob("*"))
-    archive = zipped(tmp_path / "a.zip", {"a.pdb": "one"})
-    with pytest.raises(ConfigError, match="not unpacked by this command"):
-        unpacked(archive, tmp_path / "to")
-    assert sorted(tmp_path.rglob("*")) == sorted([*before, archive])
-
-
-def refusal(archive: Path, says: str) -> None:
-    """An archive is refused in a line that names it, and nothing of it is left."""
-    to = archive.parent / "to"
-    with pytest.raises(ConfigError, match=says) as caught:
-        unpacked(archive, to)
-    assert len(str(caught.value).splitlines()) == 1
-    assert str(archive) in str(caught.value)
-    assert caught.value.remedy
-    assert [*to.iterdir()] == []
-
-
-ELSEWHERE = "would lie elsewhere"
-
-
-@pytest.mark.parametrize("make", [zipped, tarred])
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        *(
-            (name, ELSEWHERE)
-            for name in (
-                "../a.pdb",
-                "/tmp/a.pdb",
-                "T/../../a.pdb",
-                "..\\a.pdb",
-                "C:/a.pdb",
-            )
-        ),
-        ("T/a\tb.pdb", "has characters that cannot be written: T/a b.pdb"),
-        ("T/" + "ä" * 130, "File name too long"),
-        ("/".join(["long" * 50] * 30), "File name too long"),
-    ],
-)
-def test_a_name_that_leads_elsewhere_or_cannot_be_written_is_refused(
-    tmp_path, make, name, says
-):
-    refusal(
-        make(
-            tmp_path / ("a.zip" if make is zipped else "a.tgz"),
-            {"ok.pdb": "x", name: "x"},
-        ),
-        says,
-    )
-
-
-def entry(
-    name: str, content: bytes = b"x", **known: object
-) -> tuple[tarfile.TarInfo, bytes]:
-    """A member of a tar file."""
-    info = tarfile.TarInfo(name)
-    info.size = len(content)
-    for key, value in known.items():
-        setattr(info, key, value)
-    return info, content
-
-
-def with_entries(
-    path: Path, *entries: tuple[tarfile.TarInfo, bytes], mode: str = "w", **how: object
-) -> Path:
-    with tarfile.open(path, mode, **how) as archive:
-        for info, content in entries:
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
-def test_symbolic_links_in_an_archive_are_left_out_and_hard_links_are_the_file_they_name(
-    tmp_path,
-):
-    link = {"content": b"", "type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}
-    same = {"content": b"", "type": tarfile.LNKTYPE, "linkname": "a.pdb"}
-    archive = with_entries(
-        tmp_path / "a.tar",
-        entry("a.pdb", b"atoms"),
-        entry("b.pdb", **link),
-        entry("c.pdb", **same),
-    )
-    files = {
-        path.name: path.read_bytes()
-        for path in unpacked(archive, tmp_path / "to").glob("*.pdb")
-    }
-    assert files == {"a.pdb": b"atoms", "c.pdb": b"atoms"}
-
-
-def test_the_icon_of_a_folder_on_a_mac_is_left_out_and_the_rest_is_not(tmp_path):
-    folder = unpacked(
-        zipped(tmp_path / "a.zip", {"T/Icon\r": "", "T/a.pdb": "x"}), tmp_path / "to"
-    )
-    assert [path.name for path in (folder / "T").iterdir()] == ["a.pdb"]
-
-
-@pytest.mark.parametrize("modified", ["1e20", "nan", "-5", "1e400"])
-def test_a_time_that_no_file_can_have_is_none(tmp_path, modified):
-    archive = with_entries(
-        tmp_path / "a.tar",
-        entry("a.pdb", pax_headers={"mtime": modified}),
-        format=tarfile.PAX_FORMAT,
-    )
-    assert (unpacked(archive, tmp_path / "to") / "a.pdb").stat().st_mtime == 0
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize(
-    ("names", "says"),
-    [
-        (("T/a.pdb", "T//a.pdb"), "two files in it have the same name: T/a.pdb"),
-        (("T/a.pdb", "./T/a.pdb"), "two files in it have the same name: T/a.pdb"),
-        (("T/a", "T/a/b.pdb"), "(Not|Is) a directory"),
-        (("T/a/b.pdb", "T/a"), "(Not|Is) a directory"),
-    ],
-)
-@pytest.mark.parametrize("make", [zipped, tarred])
-def test_two_files_that_would_share_a_place_are_refused(tmp_path, make, names, says):
-    refusal(
-        make(
-            tmp_path / ("a.zip" if make is zipped else "a.tgz"),
-            dict.fromkeys(names, "x"),
-        ),
-        says,
-    )
-
-
-@pytest.mark.parametrize(("limit", "most"), [("MOST_FILES", 1), ("MOST_BYTES", 5)])
-@pytest.mark.parametrize("make", [zipped, tarred])
-def test_an_archive_that_is_too_large_is_refused_before_anything_is_written(
-    tmp_path, monkeypatch, make, limit, most
-):
-    archive = make(
-        tmp_path / ("a.zip" if make is zipped else "a.tgz"),
-        {"a.pdb": "four", "b.pdb": "more"},
-    )
-    monkeypatch.setattr(archives, limit, most)
-    monkeypatch.setattr(zipfile.ZipFile, "extractall", None)
-    monkeypatch.setattr(tarfile.TarFile, "extractall", None)
-    for _ in range(2):
-        refusal(archive, r"more than .* the room on the disk")
-
-
-def test_a_sparse_file_counts_as_large_as_it_becomes(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_BYTES", 2**30)
-    header = bytearray(tarfile.TarInfo("a.pdb").tobuf(tarfile.GNU_FORMAT))
-    header[156:157] = tarfile.GNUTYPE_SPARSE
-    header[483:495] = b"77777777777\0"  # its size: 8 GiB
-    header[148:156] = b" " * 8
-    header[148:156] = b"%06o\0 " % sum(header)
-    (tmp_path / "a.tar").write_bytes(bytes(header) + bytes(1024))
-    refusal(tmp_path / "a.tar", r"the room on the disk")
-
-
-@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
-def test_a_damaged_archive_is_named_with_a_remedy(tmp_path, name):
-    (tmp_path / name).write_text("no archive")
-    refusal(tmp_path / name, rf"{name}: cannot be unpacked.*fetch it again")
-
-
-ATOMS = bytes(random.Random(1).choices(b"ATOM 0123456789.", k=3000))
-
-
-def one_of_each(folder: Path) -> dict[str, bytes]:
-    """An archive of every kind with the same two files, by its name."""
-    for mode, suffix in {
-        "w": ".tar",
-        "w:gz": ".tar.gz",
-        "w:bz2": ".tar.bz2",
-        "w:xz": ".tar.xz",
-    }.items():
-        same = entry("T/c.pdb", b"", type=tarfile.LNKTYPE, linkname="T/a.pdb")
-        with_entries(
-            folder / f"a{suffix}",
-            entry("T/a.pdb", ATOMS),
-            entry("T/" + "b" * 120, ATOMS),
-            same,
-            mode=mode,
-        )
-    for method in (
-        zipfile.ZIP_STORED,
-        zipfile.ZIP_DEFLATED,
-        zipfile.ZIP_BZIP2,
-        zipfile.ZIP_LZMA,
-    ):
-        with zipfile.ZipFile(folder / f"{method}.zip", "w", method) as archive:
-            archive.writestr("T/a.pdb", ATOMS)
-            archive.writestr("T/b.pdb", ATOMS)
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-@pytest.mark.parametrize("bit", range(0, 8 * 1000, 331))
-def test_a_flipped_bit_in_a_gzip_is_noticed_by_its_checksum(tmp_path, bit):
-    whole = one_of_each(tmp_path)["a.tar.gz"]
-    place = 20 + bit // 8 % (len(whole) - 28)
-    (tmp_path / "a.tar.gz").write_bytes(
-        whole[:place] + bytes([whole[place] ^ 1 << bit % 8]) + whole[place + 1 :]
-    )
-    refusal(tmp_path / "a.tar.gz", "fetch it again|by hand|yourself")
-
-
-def test_a_tar_file_of_which_a_header_is_damaged_or_the_end_is_missing_is_refused(
-    tmp_path,
-):
-    """`tarfile` takes both for its end."""
-    whole = one_of_each(tmp_path)["a.tar"]
-    second = whole.index(b"T/a.pdb") + 512 + -(-len(ATOMS) // 512) * 512
-    (tmp_path / "a.tar").write_bytes(whole[:second] + b"?" + whole[second + 1 :])
-    refusal(tmp_path / "a.tar", "a header in it is damaged")
-    (tmp_path / "a.tar").write_bytes(whole[:second])
-    refusal(tmp_path / "a.tar", "it ends too early")
-
-
-def test_whatever_happens_to_an_archive_it_is_unpacked_or_refused_in_a_line(tmp_path):
-    """Damage of other kinds in every run; the seed is shown when one fails."""
-    seed = time.time_ns() % 2**32
-    random_ = random.Random(seed)
-    kinds = one_of_each(tmp_path)
-    for _ in range(100):
-        name, content = random_.choice([*kinds.items()])
-        content, at = bytearray(content), random_.randrange(len(content))
-        damage = random_.choice(["flip", "cut", "replace"])
-        if damage == "flip":
-            content[at] ^= 1 << random_.randrange(8)
-        else:
-            content[at : None if damage == "cut" else at + random_.randrange(40)] = (
-                random_.randbytes(random_.randrange(9))
-            )
-        (tmp_path / name).write_bytes(content)
-        said = "nothing"
-        try:
-            shutil.rmtree(unpacked(tmp_path / name, tmp_path / "to"))
-        except ConfigError as error:
-            said = str(error)
-        except Exception as error:
-            raise AssertionError(f"seed {seed}, {name}") from error
-        assert (len(said.splitlines()), [*(tmp_path / "to").iterdir()]) == (1, []), seed
 
 
 def test_a_single_file_is_linked(tmp_path):
@@ -458,7 +155,7 @@ def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_f
 ):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        zipped(tmp_path / folder / name, {"model.pdb": folder})
+        archived(tmp_path / folder / name, {"model.pdb": folder})
     given = look_at(tmp_path / "a" / name, tmp_path / "out")
     before = (given.folder / "model.pdb").read_bytes()
     with pytest.raises(
@@ -469,14 +166,7 @@ def test_a_file_of_the_same_name_from_elsewhere_does_not_take_the_place_of_the_f
     assert (given.folder / "model.pdb").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("name", "what_to_do"),
-    [
-        ("scores.json", "give the folder it lies in"),
-        ("a.7z", "unpack it"),
-        ("a.pdb.7z", "unpack it"),
-    ],
-)
+@pytest.mark.parametrize(("name", "what_to_do"), messages("files_to_score"))
 def test_any_other_file_is_refused_with_what_to_give_and_nothing_is_written(
     tmp_path, name, what_to_do
 ):
@@ -599,16 +289,13 @@ def decoys(tmp_path) -> Path:
 @pytest.fixture
 def good_run(tmp_path) -> Path:
     """A folder with the files of an earlier run."""
-    out = tmp_path / "out"
-    for name in (
+    names = (
         "toporank.json",
         "run.log",
         "results/scores/decoys/models.csv",
-        "input/a/a.pdb",
-    ):
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_text("of the first run")
-    return out
+        "input/a.pdb",
+    )
+    return put(tmp_path / "out", dict.fromkeys(names, "of the first run"))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -645,7 +332,7 @@ def test_a_second_run_is_refused_before_it_changes_anything_until_the_first_ends
     tmp_path, decoys, good_run
 ):
     before = contents(good_run)
-    archive = zipped(tmp_path / "a.zip", {"T/a.pdb": "x"})
+    archive = archived(tmp_path / "a.zip", {"T/a.pdb": "x"})
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(good_run)], **pipes

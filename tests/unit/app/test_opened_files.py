@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from conftest import REPOSITORY
+from processes import printed
 
 MODELS = REPOSITORY / "resources/example/colabfold"
 SCORER = REPOSITORY / "resources/scorer"
@@ -46,7 +45,7 @@ def opened(tmp_path_factory) -> list[Counter[str]]:
     shutil.copytree(MODELS, room / "models")
     shutil.copy(REPOSITORY / "resources/example/decoys/1AVZ/far1.pdb", room / "models")
     places = [room / "models", SCORER, room / "cache", room / "log"]
-    subprocess.run([sys.executable, "-c", SCORE, *places], check=True, cwd=room)
+    printed(SCORE, *places, cwd=room)
     first, again, _ = (room / "log").read_text().split("done\n")
     return [
         Counter(Path(line).name for line in run.splitlines()) for run in (first, again)

@@ -18,7 +18,8 @@ from _synthetic import small_run
 
 from building import build
 from conftest import REPOSITORY
-from structures_text import EXAMPLES
+from messages import messages
+from structures_text import EXAMPLES, put
 from toporank import code, plugins
 from toporank.__main__ import main
 from toporank.app.config import load_config
@@ -88,9 +89,7 @@ def write_package(
         for group, of in entry_points.items()
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
-    for path, text in code.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+    put(folder, code)
 
 
 def look_again() -> None:
@@ -254,11 +253,7 @@ def naming(module: str) -> dict[str, dict[str, str]]:
     return {plugins.NETWORKS: {"mine": f"mine:{module}"}}
 
 
-@pytest.mark.parametrize(
-    ("hyperparameters", "says"),
-    [({"network": "means", "local": True}, "network means: does not predict local quality"),
-     ({"network": "mine"}, "package toporank-mine: mine:NoNetwork is no network")],
-)  # fmt: skip
+@pytest.mark.parametrize(("hyperparameters", "says"), messages("plugin_networks"))
 def test_a_network_that_cannot_be_used_is_an_error(install, hyperparameters, says):
     install()
     install("toporank-mine", naming("NoNetwork"), {"mine.py": "class NoNetwork: ..."})

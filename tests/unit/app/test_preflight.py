@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from described_checkpoint import write_description
+from messages import messages
 from replacing import copied_there, moved_there, written_over
-from structures_text import alanine, mmcif, pair, pdb
+from structures_text import alanine, mmcif, pair, pdb, put
 from toporank.app.config import Config, load_config
 from toporank.app.workflow.data_sets import feature_choices, scorer_of
 from toporank.app.workflow.preflight import Preflight, preflight
@@ -35,10 +36,8 @@ LABELS = "Target,Model,DockQ,split\nA,d1,0.9,train\nA,d2,0.1,train\nB,d1,0.5,val
 def _in_a_folder_of_its_own(tmp_path, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-    for name in ("A/d1.pdb", "A/d2.cif.gz", "B/d1.pdb"):
-        path = Path("decoys", name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("atoms")
+    files = dict.fromkeys(("A/d1.pdb", "A/d2.cif.gz", "B/d1.pdb"), "atoms")
+    put(Path("decoys"), files)
     Path("labels.csv").write_text(LABELS)
     dssp_version.cache_clear()
     yield
@@ -207,9 +206,7 @@ def test_a_label_that_may_mean_two_files_is_a_problem_unless_they_are_copies():
 
 
 def test_files_that_look_like_structures_and_are_not_read_are_told():
-    for name in ("decoys/A/x.mmtf", "decoys/A/y.bcif"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).touch()
+    put(Path("decoys/A"), {"x.mmtf": "", "y.bcif": ""})
     lines = check(GOOD).datasets["good"].notes
     assert [line for line in lines if "not read" in line] == [
         "2 files are not read, such as A/x.mmtf (expected <target>/<decoy>.pdb, .ent, "
@@ -224,33 +221,11 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
 BAD = {**GOOD, "name": "bad"}
 
 
-@pytest.mark.parametrize(
-    ("dataset", "message"),
-    [
-        ({"decoys": "nowhere"}, "dataset bad: there is no "),
-        (
-            {"decoys": "labels.csv"},
-            "dataset bad, labels.csv: the folder cannot be listed",
-        ),
-        (
-            {"decoys": "empty"},
-            "dataset bad, empty: no structure file found (expected <target>/",
-        ),
-        (
-            {"decoys": "deep"},
-            "no structure file found; 1 file is not read, such as one/m0.bcif (",
-        ),
-        ({"labels": "nowhere.csv"}, "nowhere.csv: the labels cannot be read"),
-        ({"labels": "decoys"}, "decoys: the labels cannot be read"),
-        ({"labels": "wrong.csv"}, "wrong.csv, line 2: DockQ of A/d1 is '1.5'"),
-        ({"name": "taken"}, "results/taken: cannot be written"),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "message"), messages("data_sets"))
 def test_a_problem_of_a_data_set_is_told_and_another_is_planned(dataset, message):
-    for name in ("empty/target/notes.txt", "deep/one/m0.bcif", "results/taken"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).touch()
-    Path("wrong.csv").write_text("Target,Model,DockQ\nA,d1,1.5\n")
+    files = ("empty/target/notes.txt", "deep/one/m0.bcif", "results/taken")
+    wrong = {"wrong.csv": "Target,Model,DockQ\nA,d1,1.5\n"}
+    put(Path(), dict.fromkeys(files, "") | wrong)
     result = check({**BAD, **dataset}, GOOD)
     (problem,) = result.problems
     assert message in problem
@@ -648,10 +623,7 @@ def test_a_wrong_table_of_partners_is_a_problem(content, problem):
     assert problem in found
 
 
-@pytest.mark.parametrize(
-    ("partners", "problem"),
-    [("A", "'A' is one partner"), (62, "was read as a number, so the name")],
-)
+@pytest.mark.parametrize(("partners", "problem"), messages("partners_of_a_data_set"))
 def test_partners_that_make_no_sense_are_refused_with_the_configuration(
     partners, problem
 ):
@@ -663,9 +635,7 @@ def test_partners_that_make_no_sense_are_refused_with_the_configuration(
 
 
 def with_natives(*names: str, **other) -> Preflight:
-    for name in names:
-        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
-        Path("natives", name).write_text("atoms")
+    put(Path("natives"), dict.fromkeys(names, "atoms"))
     return check({"name": "good", "decoys": "decoys", "natives": "natives", **other})
 
 
@@ -770,14 +740,7 @@ def test_targets_without_native_and_natives_without_target_are_told():
     assert "only one target" in result.untrainable[0]
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (("A.pdb", "A.cif"), "target A has two natives"),
-        (("C.pdb",), "no target has a native: there is C"),
-        ((), "there is no"),
-    ],
-)
+@pytest.mark.parametrize(("names", "message"), messages("names_of_chains"))
 def test_a_folder_of_natives_that_cannot_serve_is_a_problem(names, message):
     (problem,) = with_natives(*names).problems
     assert message in problem

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from building import build as build_decoys
+from structures_text import put
 from toporank.building.chunks import chunk
 from toporank.building.chunks.artefacts import artefacts_of
 from toporank.building.chunks.chunk import artefact, run_chunk
@@ -80,10 +81,7 @@ class Toy:
 
 @pytest.fixture
 def toy(monkeypatch) -> Toy:
-    for name in NAMES:
-        path = Path("in/T", f"{name}.pdb")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{name} atoms")
+    put(Path("in/T"), {f"{name}.pdb": f"{name} atoms" for name in NAMES})
     toy = Toy()
     monkeypatch.setattr(chunk, "artefacts_of", toy)
     monkeypatch.setattr(chunk, "recipes", lambda choices: RECIPES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from replacing import WAYS
-from structures_text import shape_named
+from structures_text import put, shape_named
 from toporank import layout
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import Chunks, deal, planned, write_plans
@@ -39,12 +39,8 @@ ALL_DONE = (State.UP_TO_DATE,) * 4
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("bad", "good"):
-        path = Path("in/T", f"{name}.pdb")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{name} atoms")
+def _models(own_folder):
+    put(own_folder / "in/T", {"bad.pdb": "bad atoms", "good.pdb": "good atoms"})
 
 
 def dealt(labels: dict | None = None) -> Chunks:

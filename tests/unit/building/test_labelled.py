@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from complexes import ANTIBODY, read_atoms, turned, write_pdb
-from structures_text import EXAMPLES
+from complexes import ANTIBODY, renamed, turned, write_pdb
+from structures_text import EXAMPLES, Atom, atoms_of
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import deal, planned, write_plans
 from toporank.building.chunks.stages import structure_digest
@@ -81,18 +81,15 @@ def run(
     return labelled
 
 
-def antibody(place: str, atoms: list[str], names: str = "HLA") -> None:
+def antibody(place: str, atoms: list[Atom], names: str = "HLA") -> None:
     """Write an antibody on its antigen with these names of heavy chain, light chain and antigen."""
-    name = dict(zip("HLA", names, strict=True))
-    write_pdb(
-        Path(place), [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in atoms]
-    )
+    write_pdb(Path(place), renamed(atoms, dict(zip("HLA", names, strict=True))))
 
 
 @pytest.mark.parametrize(("native", "joined"), [("HLA", "A:H+L"), ("BCA", "A:B+C")])
 def test_the_chains_of_an_antibody_in_the_native_are_one_partner(native, joined):
     """Whatever the native and its decoys call them; the interface between them lifts no label."""
-    atoms = read_atoms(ANTIBODY)
+    atoms = atoms_of(ANTIBODY)
     antibody("natives/T.pdb", atoms, native)
     antibody("decoys/T/right.pdb", atoms, "HLA")
     antibody("decoys/T/wrong.pdb", turned(atoms, "A"), "ABC")

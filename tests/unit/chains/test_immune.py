@@ -22,8 +22,8 @@ from _chains import (
     chain,
 )
 
-from complexes import ANTIBODY, away, read_atoms, write_pdb
-from structures_text import sketch
+from complexes import ANTIBODY, away, positions, renamed, write_pdb
+from structures_text import Atom, atoms_of, sketch
 from toporank.chains.body_names import sentence_of_pairs
 from toporank.chains.chain import Chain, ResidueId, chains_by_name
 from toporank.chains.complex_kinds import kind_of_complex
@@ -157,8 +157,7 @@ def test_a_sentence_names_each_body_and_how_it_counts():
 
 @pytest.mark.parametrize("names", ["HLA", "ABC", "BAC", "XYZ"])
 def test_in_files_chains_may_have_any_name(tmp_path, names):
-    name = dict(zip("HLA", names, strict=True))
-    atoms = [f"{line[:21]}{name[line[21]]}{line[22:]}" for line in read_atoms(ANTIBODY)]
+    atoms = renamed(atoms_of(ANTIBODY), dict(zip("HLA", names, strict=True)))
     path = write_pdb(tmp_path / "model.pdb", atoms)
     joined = tuple(sorted([tuple(sorted(names[:2])), (names[2],)]))
     assert natural_bodies(read_complex(path).protein_chains) == joined
@@ -166,13 +165,12 @@ def test_in_files_chains_may_have_any_name(tmp_path, names):
     assert bodies_of(chains, sketch(path).pairs_of_model(0)) == joined
 
 
-def near(atoms: list[str], distance: float, wider: int) -> list[str]:
+def near(atoms: list[Atom], distance: float, wider: int) -> list[Atom]:
     """Atoms of residues of each chain that are near the antigen, or near such a residue in the
     sequence.
     """
-    ca = [line for line in atoms if line[12:16] == " CA "]
-    xyz = np.array([line[30:54].split() for line in ca], dtype=float)
-    chain = np.array([line[21] for line in ca])
+    ca = [atom for atom in atoms if atom.name == "CA"]
+    xyz, chain = positions(ca), np.array([atom.chain for atom in ca])
     is_antigen = chain == "A"
     is_near = np.linalg.norm(xyz[:, None] - xyz, axis=2) <= distance
     touches = (is_near & (is_antigen[:, None] != is_antigen)).any(axis=1)
@@ -180,15 +178,15 @@ def near(atoms: list[str], distance: float, wider: int) -> list[str]:
     for i in np.flatnonzero(touches):
         for k in range(max(i - wider, 0), min(i + wider + 1, len(ca))):
             if chain[k] == chain[i]:
-                residues.add(ca[k][21:27])
-    return [line for line in atoms if line[21:27] in residues]
+                residues.add((chain[k], ca[k].number))
+    return [atom for atom in atoms if (atom.chain, atom.number) in residues]
 
 
 @pytest.mark.parametrize(("distance", "wider"), [(12.0, 1), (12.0, 2), (15.0, 1)])
 def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
     tmp_path, distance, wider
 ):
-    atoms = near(read_atoms(ANTIBODY), distance, wider)
+    atoms = near(atoms_of(ANTIBODY), distance, wider)
     complex_ = read_complex(write_pdb(tmp_path / "cut.pdb", atoms))
     assert not any(
         domains_of(sequence) for _, sequence in sketch(tmp_path / "cut.pdb").chains

@@ -5,6 +5,7 @@ whatever their names.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from complexes import (
     away,
     moved,
     near_partner,
-    read_atoms,
+    renamed,
     turned,
     without,
     write_pdb,
 )
+from structures_text import Atom, atoms_of, pdb
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.coverage import coverage_table, read_coverage, write_coverage
 from toporank.building.planning import bodies_alone, plan_of, recognised
@@ -30,18 +32,11 @@ from toporank.finding.discovery import decoys_of
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import target_notes
-from toporank.structures.complex import STANDARD
+from toporank.structures.chains import ONE_TO_THREE
 from toporank.tables.frames import of_records
 from toporank.tables.of_predictors import CONFIDENCE
 
-ATOMS = read_atoms(ANTIBODY)
-THREE_LETTERS = {letter: name for name, letter in STANDARD.items()}
-
-
-def renamed(atoms: list[str], names: Mapping[str, str]) -> list[str]:
-    """The atoms with other names of chains, in order of name."""
-    found = [f"{line[:21]}{names.get(line[21], line[21])}{line[22:]}" for line in atoms]
-    return sorted(found, key=lambda line: line[21])
+ATOMS = atoms_of(ANTIBODY)
 
 
 def planned(
@@ -100,7 +95,8 @@ def test_what_somebody_gives_goes_first(models):
 
 def test_a_row_of_a_table_counts_for_its_target_alone(tmp_path):
     write_pdb(tmp_path / "in/T/model.pdb", ATOMS)
-    other = [line.replace("ALA", "GLY") for line in ATOMS]
+    names = {"ALA": "GLY"}
+    other = [replace(a, residue=names.get(a.residue, a.residue)) for a in ATOMS]
     write_pdb(tmp_path / "in/U/other.pdb", other)
     assert partners(tmp_path / "in", "", {"T": "chains"}) == {
         "model": "",
@@ -132,18 +128,18 @@ def test_two_antibodies_on_two_antigens_are_four_partners(tmp_path):
     copy = renamed(far, {"H": "I", "L": "M", "A": "B"})
     write_pdb(
         tmp_path / "two/model.pdb",
-        sorted([*ATOMS, *copy], key=lambda line: "HILMAB".index(line[21])),
+        sorted([*ATOMS, *copy], key=lambda atom: "HILMAB".index(atom.chain)),
     )
     write_pdb(
         tmp_path / "two/crossed.pdb",
-        sorted([*ATOMS, *copy], key=lambda line: "HIMLAB".index(line[21])),
+        sorted([*ATOMS, *copy], key=lambda atom: "HIMLAB".index(atom.chain)),
     )
     assert set(partners(tmp_path / "two").values()) == {"A:B:H+L:I+M"}
 
 
 def test_every_model_of_a_file_has_them(tmp_path):
     blocks = [
-        f"MODEL     {k:4d}\n" + "\n".join(atoms) + "\nENDMDL\n"
+        f"MODEL     {k:4d}\n{pdb(atoms)}ENDMDL\n"
         for k, atoms in enumerate((ATOMS, ATOMS), 1)
     ]
     (tmp_path / "T").mkdir()
@@ -167,7 +163,7 @@ def test_it_is_said_once_for_all_targets(models):
     assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"
 
 
-def straight(**chains: tuple[str, float]) -> list[str]:
+def straight(**chains: tuple[str, float]) -> list[Atom]:
     """CA atoms of straight chains, by sequence and place along x in Å; of a variable domain,
     residue 44 is at z = 0.
     """
@@ -176,11 +172,8 @@ def straight(**chains: tuple[str, float]) -> list[str]:
         domains = domains_of(sequence)
         middle = domains[0].face if domains else len(sequence) // 2
         for i, letter in enumerate(sequence):
-            residue = f"{THREE_LETTERS[letter]} {name}{i + 1:4d}"
-            xyz = f"{x:8.3f}{0.0:8.3f}{3.8 * (i - middle):8.3f}"
-            atoms.append(
-                f"ATOM  {len(atoms) + 1:5d}  CA  {residue}    {xyz}  1.00  0.00           C"
-            )
+            z = 3.8 * (i - middle)
+            atoms.append(Atom("CA", ONE_TO_THREE[letter], name, i + 1, x, 0.0, z))
     return atoms
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from building import build, published_graph
-from structures_text import EXAMPLES, sketch
+from complexes import chains_of, write_pdb
+from messages import messages
+from structures_text import EXAMPLES, Atom, atoms_of, changed, shifted, sketch
 from toporank.building.chunks.chunk import artefact, interface_graphs
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
@@ -51,17 +53,7 @@ def test_partners_are_the_same_in_whatever_order_they_are_said(text, partners):
     assert parse_partners(partners_text(partners)) == partners
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("H+L", "'H+L' is one partner, at least two are needed (join chains by + and part partners by :, such as"),
-        ("HL", "'HL' is one partner, at least two are needed"),
-        ("H+L:", "'H+L:' has a partner or chain without a name"),
-        ("H++L:A", "'H++L:A' has a partner or chain without a name"),
-        ("", "'' has a partner or chain without a name"),
-        ("H+L:A+H", "'H+L:A+H' names chain 'H' twice"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "problem"), messages("partners"))
 def test_what_is_wrong_with_partners_is_said(text, problem):
     with pytest.raises(ConfigError) as error:
         parse_partners(text)
@@ -74,14 +66,7 @@ def test_a_table_gives_the_partners_of_each_target(tmp_path):
     assert read_partners(path) == {"1AVZ": "A:H+L", "2I25": "A:B"}
 
 
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        ("T,H+L\n", "line 2: 'H+L' is one partner"),
-        ("T,A:B\nT,A:C\n", "line 3: target 'T' has other partners in an earlier line"),
-        (",A:B\n", "line 2: a row without target"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "problem"), messages("partner_tables"))
 def test_a_wrong_row_is_named(tmp_path, rows, problem):
     (tmp_path / "partners.csv").write_text(f"target,partners\n{rows}")
     with pytest.raises(ConfigError, match=r"partners\.csv, ") as error:
@@ -110,9 +95,8 @@ def test_a_table_goes_before_what_is_said_of_all_and_must_agree_with_labels():
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 
-TEXT = gzip.decompress((EXAMPLES / "1AVZ" / "near1.pdb.gz").read_bytes()).decode()
-LINES = [line for line in TEXT.splitlines() if line.startswith("ATOM")]
-FIRST, SECOND = sorted({line[21] for line in LINES})
+ATOMS = atoms_of(EXAMPLES / "1AVZ" / "near1.pdb.gz")
+FIRST, SECOND = sorted({atom.chain for atom in ATOMS})
 MIDDLE = 110
 """A residue number that parts the first chain in two, which both touch the second."""
 
@@ -121,23 +105,17 @@ def written(
     name: str,
     chain: Callable[[str, int], str],
     shift: dict[str, float] | None = None,
-    more: str = "",
+    more: Iterable[Atom] = (),
 ) -> Decoy:
     """The example with chains renamed by old name and residue number; `""` is left out; moved along
     x, in Å.
     """
-    by_chain: dict[str, list[str]] = {}
-    for line in LINES:
-        new = chain(line[21], int(line[22:26]))
-        x = float(line[30:38]) + (shift or {}).get(new, 0.0)
-        by_chain.setdefault(new, []).append(
-            f"{line[:21]}{new}{line[22:30]}{x:8.3f}{line[38:]}\n"
-        )
-    by_chain.pop("", None)
-    chains = ["".join([*lines, "TER\n"]) for lines in by_chain.values()]
-    path = Path("in", f"{name}.pdb")
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join([*chains, more, "END\n"]))
+    atoms = []
+    for atom in ATOMS:
+        if new := chain(atom.chain, atom.number):
+            x = atom.x + (shift or {}).get(new, 0.0)
+            atoms.append(replace(atom, chain=new, x=x))
+    path = write_pdb(Path("in", f"{name}.pdb"), [*atoms, *more])
     return Decoy("ds", "T", name, path)
 
 
@@ -211,12 +189,7 @@ def test_a_chain_that_touches_nothing_changes_no_number(module, monkeypatch):
         choices = {"interface": {}, "topology": {}, "nodes": {"module": module}}
         choices["edges"] = choices["nodes"]
         monkeypatch.setitem(globals(), "CHOICES", resolve(choices))
-    far = ""
-    for line in LINES:
-        if line[21] == FIRST:
-            far += (
-                f"{line[:21]}Z{line[22:30]}{float(line[30:38]) + 400:8.3f}{line[38:]}\n"
-            )
+    far = shifted(changed(chains_of(ATOMS, FIRST), chain="Z"), 400.0)
     plain, beside = graphs_of(
         (written("plain", whole), ""), (written("beside", whole, more=far), "")
     )
@@ -291,14 +264,7 @@ def test_the_same_atoms_between_other_partners_are_no_copy():
     ]
 
 
-@pytest.mark.parametrize(
-    ("partners", "reason"),
-    [
-        ("H+L:B", "no protein chain 'B', only A, H, L"),
-        ("HL:A", "no protein chain 'HL', only A, H, L (join chains by +, such as H+L)"),
-        ("H+X:Y", "no protein chain 'X' and no 'Y', only A, H, L"),
-    ],
-)
+@pytest.mark.parametrize(("partners", "reason"), messages("partners_of_models"))
 def test_a_partner_that_the_decoy_does_not_have_is_named(partners, reason):
     row = told((written("cut", cut), partners))["cut"]
     assert (row.status, row.n_chains, row.reason) == (Status.CHAIN_MISSING, 3, reason)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from _chains import chain as sequence_of
+from _chains import exchanged
 from _complexes import chain, places_of_chains, renamed, selected, together
 from hypothesis import given
 from hypothesis import strategies as st
@@ -285,16 +286,14 @@ def test_numbers_count_where_they_agree_and_a_missing_residue_has_no_place():
 
 def test_residues_numbered_otherwise_are_aligned_and_an_exchange_keeps_its_place():
     sequence = WHOLE.sequence[5:]
-    mutant = sequence[:40] + ("W" if sequence[40] != "W" else "A") + sequence[41:]
-    assert matched(WHOLE, trace(mutant)).tolist() == [*range(5, 100)]
+    assert matched(WHOLE, trace(exchanged(sequence, 40))).tolist() == [*range(5, 100)]
 
 
 @pytest.mark.parametrize(("length", "place"), [(10, 9), (9, -1)])
 def test_numbers_count_where_nine_residues_of_ten_agree(length, place):
     """An alignment gives an exchange at the end no place, numbers do."""
     whole = trace(WHOLE.sequence[:length])
-    last = "W" if whole.sequence[-1] != "W" else "A"
-    assert matched(whole, trace(whole.sequence[:-1] + last)).tolist() == [
+    assert matched(whole, trace(exchanged(whole.sequence, -1))).tolist() == [
         *range(length - 1),
         place,
     ]

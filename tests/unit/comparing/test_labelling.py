@@ -21,6 +21,7 @@ from _complexes import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from messages import messages
 from structures_text import EXAMPLES, moved
 from toporank.chains.alignment import align, most_identical
 from toporank.chains.chain import Chain, ResidueId, chains_by_name
@@ -476,13 +477,7 @@ def test_a_decoy_without_a_partner_has_no_label_and_the_reason_names_the_chain(n
         label(Native(native), one)
 
 
-@pytest.mark.parametrize(
-    ("partners", "message"),
-    [
-        ((("A",), ("H", "L")), "the native has no chains H, L, only A, B"),
-        ((("A", "B"),), "fewer than two protein chains"),
-    ],
-)
+@pytest.mark.parametrize(("partners", "message"), messages("partners_of_natives"))
 def test_partners_that_do_not_match_are_refused(native, partners, message):
     with pytest.raises(NativeError, match=message):
         Native(native, partners)

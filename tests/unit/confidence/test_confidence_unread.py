@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
+from predictor_files import FILES
 from structures_text import pair, pdb
 from toporank.confidence.beside import Unread, unread
 from toporank.confidence.confidences import confidences
@@ -37,9 +37,7 @@ def unread_in(folder: Path, *names: str) -> Unread:
     return unread(folder)
 
 
-LAYOUTS = yaml.safe_load(
-    (Path(__file__).parents[2] / "data/predictor_files.yaml").read_text()
-)["layouts"]
+LAYOUTS = FILES["layouts"]
 WHOLE = {
     program: [row["model"], *row["beside"], *row.get("further", ())]
     for program, row in LAYOUTS.items()
@@ -62,52 +60,12 @@ def test_of_what_programs_write_nothing_is_named(tmp_path, program):
     assert folder_of(tmp_path / "d", *names) == ""
 
 
-NAMED = {
-    "renamed models": (["best.pdb", *COLABFOLD[1::2]], COLABFOLD[1::2]),
-    "a model of two": ([*COLABFOLD[:2], "best.pdb", COLABFOLD[3]], [COLABFOLD[3]]),
-    "an unknown version": (
-        ["pred.rank_0.cif", "scores.rank_0.msgpack.json"],
-        ["scores.rank_0.msgpack.json"],
-    ),
-    "renamed files": (
-        ["x_model_0.cif", "pae_x_model_0.npz", "my_scores.csv"],
-        ["my_scores.csv"],
-    ),
-    "called after a model": (
-        ["design_7.pdb", "design_7.json.xz", "design_71.npz"],
-        ["design_7.json.xz"],
-    ),
-    "and before it": (["d1.pdb", "result-d1.pkl"], ["result-d1.pkl"]),
-    "a ranking without its models": (
-        ["m.pdb", "ranking_debug.json"],
-        ["ranking_debug.json"],
-    ),
-    "another name of a database": (
-        ["XF-1-model_v1.cif", "XF-1-confidence_v1.json"],
-        ["XF-1-confidence_v1.json"],
-    ),
-    "another service": (
-        ["m_0.cif", "metrics.json", "m_0.plddt.npy"],
-        ["m_0.plddt.npy", "metrics.json"],
-    ),
-    "all results of a job": (
-        ["predicted_structure.cif", "all_results.json"],
-        ["all_results.json"],
-    ),
-    "results of renamed models": (
-        ["a.pdb", "result_model_1_pred_0.pkl.gz"],
-        ["result_model_1_pred_0.pkl.gz"],
-    ),
-    "measures of other programs": (
-        ["m_0.cif", "m_0_ipsae.tsv", "iptm.csv.gz"],
-        ["iptm.csv.gz", "m_0_ipsae.tsv"],
-    ),
-}
+NAMED = FILES["unread"]
 
 
 @pytest.mark.parametrize("case", NAMED)
 def test_what_is_not_read_is_named(tmp_path, case):
-    names, expected = NAMED[case]
+    names, expected = NAMED[case].values()
     like = (
         "looks like a predictor's file"
         if len(expected) == 1
@@ -127,27 +85,15 @@ def test_of_many_files_three_are_named(tmp_path):
     )
 
 
-OF_ONE = {
-    "called after one": (["d_7.pdb", "d_8.pdb", "d_7.json", "d_7_scores.csv"], {"d_7"}),
-    "called after two": (
-        ["d_7.pdb", "d_8.pdb", "d_9.pdb", "pae-d_7.npz", "d_8.json.xz"],
-        {"d_7", "d_8"},
-    ),
-    "a name in another": (
-        ["d.pdb", "d_relaxed.pdb", "d_relaxed_scores.json"],
-        {"d_relaxed"},
-    ),
-    "a table of all": (["d_7.pdb", "d_8.pdb", "d_7.json", "iptm.csv"], {"d_7", "d_8"}),
-    "a file of nobody": (["best.pdb", "d_8.pdb", "d_7_scores.json"], {"best", "d_8"}),
-}
+OF_ONE = FILES["unread_of_models"]
 
 
 @pytest.mark.parametrize("case", OF_ONE)
 def test_a_file_called_after_a_model_is_of_this_model_alone(tmp_path, case):
-    names, expected = OF_ONE[case]
+    names, expected = OF_ONE[case].values()
     files = unread_in(tmp_path / "d", *names)
     models = [Path(name) for name in names if name.endswith(".pdb")]
-    assert {model.stem for model in models if files.about(model)} == expected
+    assert {model.stem for model in models if files.about(model)} == {*expected}
 
 
 def test_a_row_is_ok_only_if_nothing_was_passed_over_and_each_folder_is_named_once(

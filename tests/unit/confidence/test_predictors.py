@@ -16,11 +16,11 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from predictor_files import FILES
 from replacing import WAYS
 from structures_text import Atom, alanine, changed, mmcif, pdb, put, with_b, write
 from toporank.confidence import bfactors
@@ -88,9 +88,6 @@ BESIDE = {}
 """Program → model and files beside it."""
 RANKED_BY = {}
 """Program → ranking score, None where it writes none."""
-FILES = yaml.safe_load(
-    (Path(__file__).parents[2] / "data/predictor_files.yaml").read_text()
-)
 for program, row in FILES["layouts"].items():
     beside = {
         name: RESULT if values is None else values
@@ -177,36 +174,15 @@ def test_of_a_link_to_a_model_the_files_beside_the_model_count(tmp_path):
 THREE = alanine("H", 1, 0.0) + alanine("L", 1, 0.0, 4.0) + alanine("C", 1, 5.0)
 """Chains H and L of an antibody, and C of its antigen: both touch it."""
 SURE_OF_ANTIBODY = np.array([[0.9, 0.8, 0.1], [0.85, 0.9, 0.2], [0.15, 0.1, 0.9]])
-BY_CHAIN = {
-    str(i): {str(j): v for j, v in enumerate(row)}
-    for i, row in enumerate(SURE_OF_ANTIBODY.tolist())
+PAIRS = {
+    "matrix": SURE_OF_ANTIBODY.tolist(),
+    "one of several": SURE_OF_ANTIBODY[None],
+    "by name": {
+        str(i): {str(j): value for j, value in enumerate(row)}
+        for i, row in enumerate(SURE_OF_ANTIBODY.tolist())
+    },
 }
-OF_PAIRS_OF_CHAINS = {
-    "AlphaFold 3": (
-        "s_model.cif",
-        "s_summary_confidences.json",
-        {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
-        "s_confidences.json",
-    ),
-    "Boltz": (
-        "x_model_0.cif",
-        "confidence_x_model_0.json",
-        {"pair_chains_iptm": BY_CHAIN},
-        "pae_x_model_0.npz",
-    ),
-    "Chai-1": (
-        "pred.model_idx_0.cif",
-        "scores.model_idx_0.npz",
-        {"per_chain_pair_iptm": SURE_OF_ANTIBODY[None]},
-        "pae.model_idx_0.npz",
-    ),
-    "Protenix": (
-        "x_sample_0.cif",
-        "x_summary_confidence_sample_0.json",
-        {"chain_pair_iptm": SURE_OF_ANTIBODY.tolist()},
-        "x_full_data_sample_0.json",
-    ),
-}
+OF_PAIRS_OF_CHAINS = FILES["pairs_of_chains"]
 JOINED, EACH = (("H", "L"), ("C",)), ()
 
 
@@ -214,12 +190,11 @@ def of_three(
     folder: Path, program: str, partners: tuple, atoms=THREE, pae=True, **other: object
 ) -> Confidence:
     """The row of a model of three chains, with an ipTM of 0.72, and PAE in its order or none."""
-    model, file, pairs, of_pae = OF_PAIRS_OF_CHAINS[program]
-    beside = {file: {"iptm": 0.72, **pairs, **other}}
+    row = OF_PAIRS_OF_CHAINS[program]
+    beside = {row["file"]: {"iptm": 0.72, row["name"]: PAIRS[row["as"]], **other}}
     if pae:
-        name = "token_pair_pae" if program == "Protenix" else "pae"
-        beside[of_pae] = {name: np.ones((3, 3))}
-    path = laid(folder, model, beside, mmcif(atoms))
+        beside[row["pae_file"]] = {row["pae"]: np.ones((3, 3))}
+    path = laid(folder, row["model"], beside, mmcif(atoms))
     row = confidence_of(path, partners)
     assert (row.predictor, row.iptm) == (program, 0.72)
     return row
@@ -231,7 +206,7 @@ def test_iptm_of_joined_chains_is_that_between_the_partners(tmp_path, program):
     assert (row.status, row.iptm_of, row.interface_iptm) == ("ok", ALL_CHAINS, 0.2)
     row = of_three(tmp_path, program, EACH)
     assert (row.iptm_of, row.interface_iptm) == ("", None)
-    (tmp_path / OF_PAIRS_OF_CHAINS[program][3]).unlink()
+    (tmp_path / OF_PAIRS_OF_CHAINS[program]["pae_file"]).unlink()
     row = of_three(tmp_path, program, JOINED, pae=False)
     assert (row.status, row.interface_iptm) == ("incomplete", None)
     assert row.reason == UNNAMED_PAIRS
@@ -949,25 +924,6 @@ def test_a_file_of_a_predictor_is_read_again_where_size_and_time_are_as_before(
     ]
 
 
-QUERY = "{0}_unrelaxed_rank_001_alphafold2_multimer_v3_model_1_seed_000.pdb"
-SCORES = "{0}_scores_rank_001_alphafold2_multimer_v3_model_1_seed_000.json"
-TAG = "model_1_multimer_v3_pred_0"
-OF_OTHERS = {
-    "ColabFold": ([QUERY.format("q"), SCORES.format("q")], [QUERY.format("r"), SCORES.format("r")]),
-    "ColabFold, while it writes": ([QUERY.format("q"), SCORES.format("q")], [SCORES.format("r")]),
-    "Boltz": (["q_model_0.cif", "confidence_q_model_0.json"], ["r_model_0.cif", "pae_r_model_0.npz"]),
-}  # fmt: skip
-OF_MODELS = {
-    "ColabFold": ([QUERY.format("q")], SCORES.format("q")),
-    "Boltz": (["q_model_0.cif", "confidence_q_model_0.json"], "plddt_q_model_0.npz.gz"),
-    "AlphaFold-Multimer, by its rank": (["ranked_0.pdb"], "ranking_debug.json"),
-    "AlphaFold-Multimer, of the model": (["ranked_0.pdb", "ranking_debug.json"], f"result_{TAG}.pkl"),
-    "HADDOCK": (["emref_1.pdb"], "capri_ss.tsv"),
-    "what is not known": (["q.pdb"], "q_confidence.json"),
-    "what may be of any": (["q.pdb"], "scores.json"),
-}  # fmt: skip
-
-
 def state_before_and_after(folder: Path, files: list[str], new: list[str]) -> list[str]:
     states = []
     for names in (files, new):
@@ -978,16 +934,17 @@ def state_before_and_after(folder: Path, files: list[str], new: list[str]) -> li
     return states
 
 
-@pytest.mark.parametrize("case", OF_OTHERS)
+@pytest.mark.parametrize("case", FILES["of_other_targets"])
 def test_what_comes_for_another_target_leaves_a_target_as_it_was(tmp_path, case):
-    before, after = state_before_and_after(tmp_path, *OF_OTHERS[case])
+    rows = FILES["of_other_targets"][case].values()
+    before, after = state_before_and_after(tmp_path, *rows)
     assert before == after
 
 
-@pytest.mark.parametrize("case", OF_MODELS)
+@pytest.mark.parametrize("case", FILES["of_the_model"])
 def test_what_comes_for_a_model_is_noticed(tmp_path, case):
-    files, new = OF_MODELS[case]
-    before, after = state_before_and_after(tmp_path, files, [new])
+    rows = FILES["of_the_model"][case].values()
+    before, after = state_before_and_after(tmp_path, *rows)
     assert before != after
 
 
@@ -995,7 +952,7 @@ def test_a_folder_of_many_targets_is_listed_once(tmp_path, monkeypatch):
     """Ten times as many targets cost ten times as much, not a hundred times."""
     models = []
     for n in range(200):
-        model, scores = QUERY.format(n), SCORES.format(n)
+        model, scores = f"{n}_unrelaxed_{TAG}.pdb", f"{n}_scores_{TAG}.json"
         models.append(tmp_path / model)
         for name in (model, scores):
             (tmp_path / name).touch()

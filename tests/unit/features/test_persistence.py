@@ -4,9 +4,6 @@ once.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +15,7 @@ from numba import config
 from scipy.spatial import cKDTree
 
 from oracle import reference
+from processes import printed
 from structures_text import EXAMPLES
 from toporank.code import _source, code_of
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
@@ -326,9 +324,6 @@ from pathlib import Path
 from toporank.files.atomic import first_writable
 folder = first_writable([Path({str(forbidden)!r})])
 print(folder, folder.is_dir())"""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", program]
-    printed = subprocess.check_output(command, text=True, env=environment)
-    temporary, was_there = printed.split()
+    temporary, was_there = printed(program).split()
     assert was_there == "True"
     assert not Path(temporary).exists()

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from messages import messages
 from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import (
@@ -107,36 +108,7 @@ def test_mkdssp_is_needed_where_it_is_chosen_and_for_the_published_features():
     assert call_mkdssp(resolve(PRESETS["topoqa_compat"]))
 
 
-@pytest.mark.parametrize(
-    ("stage", "record", "says"),
-    [
-        (
-            "edges",
-            {"module": "legcay"},
-            r"no feature module 'legcay' \(did you mean 'legacy'\?\)",
-        ),
-        ("edges", {"module": "edges/legacy_v12"}, r"did you mean 'edges/legacy_v11'\?"),
-        ("nodes", {"module": "zzz"}, r".*known: contacts, dssp_topology, folding, n"),
-        ("edges", {"module": "persistence"}, "no feature module 'persistence'"),
-        ("edges", {"module": None}, "no feature module None"),
-        ("edges", {"module": ["legacy"]}, "no feature module"),
-        (
-            "topology",
-            {"radius": -1, "typo": 1},
-            r"(?s)\.radius.*features\.topology\.typo",
-        ),
-        (
-            "topology",
-            {"raduis": 8.0},
-            r"\.raduis: unknown key \(did you mean 'radius'\?\)",
-        ),
-        ("edges", {"module": "contacts", "bins": [1, 2]}, r"\.bins: unknown key"),
-        ("interface", {"cutoff": 0}, r"\.cutoff: .*greater than 0.*got 0"),
-        ("interface", {"cutoff": "near"}, r"\.cutoff: .*number.*got 'near'"),
-        ("topology", {"element_sets": []}, r"\.element_sets: .*at least 1"),
-        ("topology", {"atoms": "heavy"}, r"\.atoms: .*'protein' or 'all'.*got 'heavy'"),
-    ],
-)
+@pytest.mark.parametrize(("stage", "record", "says"), messages("features"))
 def test_a_wrong_choice_is_an_error_with_stage_key_and_nearest_spelling(
     stage, record, says
 ):

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +19,7 @@ from torch_geometric.loader import DataLoader
 
 from building import build as build_decoys
 from building import published_graph
+from processes import printed
 from toporank.building.chunks.store import Store
 from toporank.errors import GraphError
 from toporank.features.registry import DEFAULT_MODULES, choose, records, resolve
@@ -120,13 +118,7 @@ def test_a_published_graph_is_loaded_by_torch_with_its_defaults_as_the_documenta
     assert "\n".join(BY_ITSELF.splitlines()[2:6]) in documented, (
         "docs/results.md shows other code"
     )
-    answer = subprocess.run(
-        [sys.executable, "-c", BY_ITSELF, path],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert answer.stdout.startswith(
+    assert printed(BY_ITSELF, path).startswith(
         "Data ['edge_attr', 'edge_index', 'metadata', 'x', 'y'] 0.25 edges/legacy_v11"
     )
 
@@ -330,8 +322,4 @@ print(sorted(heavy & set(sys.modules)), "numba" in sys.modules)
 def test_a_job_waits_for_no_library_that_it_does_not_need(build, graph):
     """Pandas takes a fifth of a second to import, as does SciPy."""
     plan, *_ = build.folder.glob(PLAN.format(dataset="ds", chunk="*"))
-    answer = subprocess.run(
-        [sys.executable, "-c", JOB, "ds", plan.stem], cwd=build.folder, capture_output=True, text=True,
-        check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert answer.stdout.strip() == "[] True"
+    assert printed(JOB, "ds", plan.stem, cwd=build.folder) == "[] True"

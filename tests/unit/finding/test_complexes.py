@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from _chains import chain
+from _chains import chain, exchanged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -30,14 +30,6 @@ from toporank.structures.identity import Decoy, split_suffix
 A, B, C, D = (
     chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130))
 )
-
-
-def exchanged(sequence: str, *places: int) -> str:
-    """A mutant."""
-    letters = list(sequence)
-    for place in places:
-        letters[place] = "W" if letters[place] != "W" else "A"
-    return "".join(letters)
 
 
 def grouped(

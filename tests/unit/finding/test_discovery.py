@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from replacing import WAYS, written_over
-from structures_text import pair, pdb
+from structures_text import pair, pdb, put
 from toporank import workers as worker_processes
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.planning import plan_of
@@ -67,9 +67,7 @@ def test_many_files_are_looked_into_by_as_many_processes_as_are_allowed(
 
 
 def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatch):
-    for name in ("T/a.pdb", "T/b.pdb", "U/c.pdb"):
-        (tmp_path / "models" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "models" / name).write_text(TEXT)
+    put(tmp_path / "models", dict.fromkeys(("T/a.pdb", "T/b.pdb", "U/c.pdb"), TEXT))
     read, listed = [], []
     read_bytes, scandir = Path.read_bytes, os.scandir
     monkeypatch.setattr(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from messages import messages
 from toporank.errors import ConfigError
 from toporank.finding import natives
 from toporank.finding.folders import find_decoys
@@ -174,14 +173,6 @@ def test_a_name_that_cannot_be_printed_is_that_of_the_file_of_this_name(read, tm
     assert label.decoy.isprintable()
 
 
-def test_pandas_is_not_imported():
-    code = (
-        "import sys, toporank.finding.labels, toporank.finding.folders; sys.exit('pandas' in "
-        "sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 # ---- split ---------------------------------------------------------------------------------------
 
 
@@ -227,37 +218,10 @@ def test_there_is_always_a_target_to_train_and_to_validate_on(read, names, perce
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
-NO_HEADER = "the header must have Target, Model and DockQ once each"
-NO_NUMBER = "not a number from 0 to 1"
-OF_A = "Target,Model,DockQ\nT,a,0.5\n"
-IN_SPLITS = "Target,Model,DockQ,split\nT,a,0.5,train\nU,a,0.5,"
-MISTAKES = [
-    *((f"{OF_A}T,b,{value}\n", f"labels.csv, line 3: DockQ of T/b is {value!r}, {NO_NUMBER}")
-      for value in ("1.01", "-0.1", "", "high", "nan", "inf", "1e9")),
-    *((f"Target;Model;DockQ\nT;a;{value}\n", NO_NUMBER) for value in ("1,5", "0.5.1", "0,5,1", "1_0")),
-    ("Target,Model,DockQ\n\nT,a,0.5\n\nT,b,7\n", "line 5: DockQ of T/b"),
-    ("Target,Model\n1,1\n", NO_HEADER),
-    ("Target,DockQ\n1,1\n", NO_HEADER),
-    ("Model,DockQ\n1,1\n", NO_HEADER),
-    ("Target,Model,Decoy,DockQ\n1,1,1,1\n", NO_HEADER),
-    ("Target|Model|DockQ\n1\n", NO_HEADER),
-    ("Target;Model;DockQ;DockQ\n1\n", NO_HEADER),
-    ({"train": OF_A, "val": OF_A}, "decoy 'a' of target 'T' is labelled twice"),
-    (f"{IN_SPLITS}val\nT,b,0.5,val\n", "target 'T' is in more than one split (split by whole targets)"),
-    ({"train": OF_A, "test": OF_A.replace("T,a", "T,b")}, "train.csv"),
-    *((f"{IN_SPLITS}{split}\n", f"unknown split {split!r} (use train, val, test)")
-      for split in ("validation", "", "1")),
-    *((content, "labels.csv: the labels cannot be read")
-      for content in ("", b"\xff\xfe\x00")),
-    ("Target,Model,DockQ\nT,a,0.5,x\n", "labels.csv, line 2: 4 values for 3 columns"),
-    ('Target,Model,DockQ\nT,"a,0.5\nT,b,0.5\n', "labels.csv, line 2: the labels cannot be read: "),
-    ("Target,Model,DockQ\n\n,,\n", "the labels have no rows"),
-    ("Target,Model,DockQ\n,a,0.5\n", "labels.csv, line 2: a row without target or decoy"),
-    ("Target,Model,DockQ\nT,,0.5\n", "labels.csv, line 2: a row without target or decoy"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "message"), MISTAKES)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [*messages("labels"), (b"\xff\xfe\x00", "labels.csv: the labels")],
+)
 def test_a_mistake_is_told_with_its_file(read, text, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         read(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from _chains import chain
+from _chains import chain, exchanged
 
 from given_models import look_at
 from structures_text import protein, put
@@ -17,10 +17,6 @@ from toporank.finding.discovery import decoys_of
 A, B, C, D = (
     chain(seed, length) for seed, length in ((1, 150), (2, 110), (3, 90), (4, 130))
 )
-
-
-def exchanged(sequence: str, *places: int) -> str:
-    return "".join("WA"[x == "W"] if k in places else x for k, x in enumerate(sequence))
 
 
 @pytest.fixture

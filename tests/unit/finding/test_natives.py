@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from messages import messages
 from toporank.errors import ConfigError
 from toporank.finding.natives import (
     find_natives,
@@ -40,44 +41,7 @@ def test_the_native_that_comes_nearest_in_name_is_taken(names, target, native):
         assert all(f"{name}.pdb" in unclear[target] for name in names)
 
 
-@pytest.mark.parametrize(
-    ("names", "targets", "lines"),
-    [
-        (["1KTZ"], ["1KTZ"], []),
-        (["1KTZ"], ["1KTZ", "b", "a"], ["targets without native: 2 of 3, such as a"]),
-        (["1KTZ", "x"], ["1KTZ"], ["x.pdb belongs to no target"]),
-        (
-            ["1KTZ", "x", "y"],
-            ["1KTZ"],
-            ["x.pdb belongs to no target (2 natives without target in all)"],
-        ),
-        (
-            ["x", "1KTZ_true"],
-            ["1KTZ"],
-            [
-                "targets without native: 1 of 1, such as 1KTZ",
-                "1KTZ_true.pdb belongs to no target, did you mean 1KTZ? (2 natives without "
-                "target in all)",
-            ],
-        ),
-        (
-            ["bamase"],
-            ["barnase", "barstar"],
-            [
-                "targets without native: 2 of 2, such as barnase",
-                "bamase.pdb belongs to no target, did you mean barnase?",
-            ],
-        ),
-        (
-            ["T10_native"],
-            ["T1", "T10"],
-            [
-                "targets without native: 2 of 2, such as T1",
-                "T10_native.pdb belongs to no target, did you mean T10?",
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("names", "targets", "lines"), messages("natives"))
 def test_what_belongs_to_nothing_is_named_with_what_was_meant(names, targets, lines):
     assert unmatched(natives(*names), targets) == lines
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from given_models import look_at
-from structures_text import Atom, alanine, mmcif, pair, pdb, shifted
+from structures_text import Atom, alanine, mmcif, pair, pdb, put, shifted
 from toporank.errors import ConfigError
 from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
 from toporank.finding.discovery import decoys_of
@@ -53,11 +53,8 @@ def boltz(seeds: Iterable[int], folder: str = "predictions/q") -> dict[str, str]
 
 
 def found(tmp_path: Path, files: dict[str, str], by: str = BY_SEQUENCE, **how) -> Grouped:  # fmt: skip
-    for name, text in files.items():
-        path = tmp_path / "given" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return decoys_of("d", tmp_path / "given", by, tmp_path / "store", **how)
+    folder = put(tmp_path / "given", files)
+    return decoys_of("d", folder, by, tmp_path / "store", **how)
 
 
 def models(grouped: Grouped) -> set[str]:

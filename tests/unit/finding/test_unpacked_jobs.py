@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from archived import packed
 from given_models import look_at
 from structures_text import pair, pdb, shifted
 from toporank.app.request import STORE, folder_to_score
@@ -40,28 +38,6 @@ def laid(folder: Path, files: dict[str, object]) -> Path:
             packed(name, content) if isinstance(content, dict) else content.encode()
         )
     return folder
-
-
-def packed(name: str, files: dict[str, object]) -> bytes:
-    """The bytes of a zip or tar file."""
-    contents = {
-        inner: packed(inner, content) if isinstance(content, dict) else content.encode()
-        for inner, content in files.items()
-    }
-    found = io.BytesIO()
-    if name.endswith(".zip"):
-        with zipfile.ZipFile(found, "w") as archive:
-            for inner, content in contents.items():
-                archive.writestr(inner, content)
-        return found.getvalue()
-    with tarfile.open(
-        fileobj=found, mode="w:gz" if name.endswith("gz") else "w"
-    ) as archive:
-        for inner, content in contents.items():
-            info = tarfile.TarInfo(inner)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return found.getvalue()
 
 
 def targets(given: Path, out: Path, by: str = BY_SEQUENCE) -> dict[str, list[str]]:

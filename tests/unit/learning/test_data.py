@@ -22,6 +22,7 @@ from _synthetic import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from messages import messages
 from toporank.building.packing import write_pack
 from toporank.errors import ConfigError
 from toporank.features.registry import choose, modules
@@ -163,14 +164,7 @@ def test_the_local_loss_is_a_mean_over_graphs_of_the_edges_that_have_a_native():
     )
 
 
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [({"local_weight": 0.1, "local": False}, "set `local: true`"),
-     ({"loss": "mae"}, "loss"),
-     ({"sampling": "targets"}, "sampling"),
-     ({"ranking_term": "listwise"}, r"ranking_term: unknown key \(gone: .*study\.md"),
-     ({"gradient_clip": 1.0}, "training.trainer: {gradient_clip_val")],
-)  # fmt: skip
+@pytest.mark.parametrize(("keys", "message"), messages("packs"))
 def test_an_impossible_or_former_choice_is_refused_with_what_to_do(keys, message):
     with pytest.raises(ConfigError, match=message):
         checked(SweepConfig, {"name": "x", **keys}, where="training.sweep.configs")

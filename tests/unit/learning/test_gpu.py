@@ -12,6 +12,7 @@ import torch
 from _synthetic import local_pack, random_graph, small_run, training_graphs
 from test_network import batch_of
 
+from messages import messages
 from toporank.files.packfile import PackedGraphs
 from toporank.learning import fit, resident
 from toporank.learning.data import GraphStore
@@ -173,12 +174,7 @@ def test_a_loss_that_is_not_finite_stops_with_the_decoys_of_its_step(
         fit.fit(run, graphs, {}, tmp_path, 1)
 
 
-@pytest.mark.parametrize(
-    ("hardware", "reason"),
-    [({"trainer": {"accelerator": "gpu", "devices": 2}}, "devices: 2"),
-     ({"trainer": {"accelerator": "gpu", "max_time": "00:01:00:00"}}, "max_time"),
-     ({"trainer": {"accelerator": "gpu"}, "compile": True}, "compile")],
-)  # fmt: skip
+@pytest.mark.parametrize(("hardware", "reason"), messages("hardware"))
 def test_what_recorded_steps_do_not_follow_is_trained_batch_by_batch(
     graphs, hardware, reason
 ):

@@ -17,6 +17,7 @@ import torch
 from _synthetic import small_run, train_in_a_process, training_pack
 from torch._inductor import config as inductor
 
+from messages import messages
 from toporank.errors import ConfigError, TrainingError
 from toporank.learning import resident
 from toporank.learning.checkpoint import read_description
@@ -78,11 +79,7 @@ def test_entries_of_trainer_reach_lightning_as_they_are(tmp_path, pack):
     assert not clipped["train_loss"].equals(free["train_loss"])
 
 
-@pytest.mark.parametrize(
-    ("hardware", "message"),
-    [({"trainer": {"accelerator": "cuda"}}, "training.trainer: Lightning cannot train so: .*CUDA"),
-     ({"offload_optimizer": True}, "training.trainer: Lightning cannot train so: .*torchao")],
-)  # fmt: skip
+@pytest.mark.parametrize(("hardware", "message"), messages("trainer"))
 def test_what_lightning_or_the_machine_cannot_do_is_an_error_with_its_reason(
     tmp_path, pack, hardware, message
 ):

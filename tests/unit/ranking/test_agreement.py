@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from _ranked import stated
 
 from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import OtherFirst, other_first, with_predictor
@@ -25,14 +26,6 @@ def ranked(*rows: Confidence, copies: dict[str, str] | None = None) -> pd.DataFr
 def ranks(table: pd.DataFrame) -> list[int | None]:
     column = table["predictor_rank"].astype(object)
     return column.where(column.notna(), None).tolist()
-
-
-def stated(names: str, predictor: str = "Boltz", **measures: list) -> list[Confidence]:
-    rows = []
-    for k, name in enumerate(names.split()):
-        of_model = {measure: values[k] for measure, values in measures.items()}
-        rows.append(Confidence("T", name, predictor, **of_model))
-    return rows
 
 
 @pytest.mark.parametrize(

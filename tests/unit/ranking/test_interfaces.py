@@ -7,13 +7,14 @@ from itertools import combinations
 import pandas as pd
 import pytest
 from _chains import ALPHA, BETA, HEAVY, LIGHT, NANOBODY
+from _ranked import covered, met
 
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
-from toporank.building.coverage import CoverageRow
 from toporank.features.interface import Meeting
 from toporank.ranking.interfaces import (
     InterfaceRow,
     interface_table,
+    quality_word,
     scored_interfaces,
     summaries,
     with_contacts,
@@ -26,12 +27,6 @@ from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import INTERFACES
 from toporank.tables.frames import of_records, read, to_records, write
-
-
-def covered(decoy: str, status: str = Status.OK, target: str = "T") -> CoverageRow:
-    return CoverageRow(
-        target, decoy, status, "graphs", "", None, "", 3, 40, f"{decoy}.pdb"
-    )
 
 
 def meeting(name: str, contacts: int, closest: float = 5.0) -> Meeting:
@@ -168,9 +163,9 @@ def test_a_model_with_a_partner_apart_has_the_score_of_the_others_and_comes_last
 def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
     """Chains of a model that calls those of the target otherwise, and two in one partner."""
     table = [
-        met("A+B:C", 9, 30, 0.5)._replace(chains="H+L:X"),
-        met("A+B:D", 0, 0, None)._replace(chains="H+L:Y"),
-        met("A+B:C", 9, 30, 0.5)._replace(decoy="n"),
+        touch("A+B:C", 9, 30, 0.5)._replace(chains="H+L:X"),
+        touch("A+B:D", 0, 0, None)._replace(chains="H+L:Y"),
+        touch("A+B:C", 9, 30, 0.5)._replace(decoy="n"),
     ]
     ends = [("H:1", "X:52A"), ("X:2", "L:7"), ("H:2", "X:3")]
     contacts = pd.DataFrame(ends, columns=["first", "second"])
@@ -182,7 +177,7 @@ def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
 
 def rows(**contacts: list[int]) -> list[InterfaceRow]:
     return [
-        InterfaceRow("T", f"d{i}", name.replace("_", ":"), n, n, 5.0, 0.5, None, "ok")
+        met(f"d{i}", name.replace("_", ":"), n_residues=n, n_ca_pairs=n)
         for name, found in contacts.items()
         for i, n in enumerate(found)
     ]
@@ -256,13 +251,19 @@ def test_the_number_of_a_decoy_is_the_mean_of_the_whole_and_of_its_interfaces(ta
     assert ranked["score"].to_dict() == {"ring": 0.9, "open": 0.95, "off": 0.85}
 
 
-def met(name: str, residues: int, pairs: int, dockq: float | None) -> InterfaceRow:
+def touch(name: str, residues: int, pairs: int, dockq: float | None) -> InterfaceRow:
+    """Of a model m."""
     status = Status.OK if pairs else "apart"
-    return InterfaceRow("T", "m", name, residues, pairs, 5.0, dockq, None, status)
+    return met("m", name, dockq, n_residues=residues, n_ca_pairs=pairs, status=status)
 
 
-G_PROTEIN = [met("A:B", 86, 161, 0.48), met("A:C", 5, 3, 0.14), met("B:C", 140, 359, 0.79)]  # fmt: skip
-ANTIGEN_DIMER = [met("A+B:C", 53, 78, 0.41), met("A+B:D", 53, 108, 0.34), met("C:D", 165, 413, 0.8)]  # fmt: skip
+def test_an_interface_is_right_from_a_medium_dockq_on():
+    words = [quality_word(dockq) for dockq in (0.49, 0.48, 0.23, 0.22)]
+    assert words == ["right", "doubtful", "doubtful", "wrong"]
+
+
+G_PROTEIN = [touch("A:B", 86, 161, 0.48), touch("A:C", 5, 3, 0.14), touch("B:C", 140, 359, 0.79)]  # fmt: skip
+ANTIGEN_DIMER = [touch("A+B:C", 53, 78, 0.41), touch("A+B:D", 53, 108, 0.34), touch("C:D", 165, 413, 0.8)]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -270,23 +271,23 @@ ANTIGEN_DIMER = [met("A+B:C", 53, 78, 0.41), met("A+B:D", 53, 108, 0.34), met("C
     [
         (G_PROTEIN, "", ["main", "side contact", "main"], (0.9 + 0.635) / 2),
         # ten residues in ten contacts are an interface; fewer of either are a touch
-        ([met("A:B", 40, 90, 0.6), met("A:C", 10, 10, 0.2)], "", ["main", "main"], 0.65),
-        ([met("A:B", 40, 90, 0.6), met("A:C", 10, 9, 0.2)], "", ["main", "side contact"], 0.75),
-        ([met("A:B", 40, 90, 0.6), met("A:C", 9, 20, 0.2)], "", ["main", "side contact"], 0.75),
+        ([touch("A:B", 40, 90, 0.6), touch("A:C", 10, 10, 0.2)], "", ["main", "main"], 0.65),
+        ([touch("A:B", 40, 90, 0.6), touch("A:C", 10, 9, 0.2)], "", ["main", "side contact"], 0.75),
+        ([touch("A:B", 40, 90, 0.6), touch("A:C", 9, 20, 0.2)], "", ["main", "side contact"], 0.75),
         # where all touch little, all count
-        ([met("A:B", 6, 4, 0.3), met("B:C", 4, 2, 0.1)], "", ["main", "main"], 0.55),
+        ([touch("A:B", 6, 4, 0.3), touch("B:C", 4, 2, 0.1)], "", ["main", "main"], 0.55),
         # chains that touch nothing, one or several
-        ([met("A:B", 40, 90, 0.9), met("A:C", 0, 0, None)], "", ["main", ""], 0.9),
-        ([met("A:B", 40, 90, 0.9), met("A:C", 0, 0, None), met("A:D", 0, 0, None), met("D:E", 8, 9, 0.1)],
+        ([touch("A:B", 40, 90, 0.9), touch("A:C", 0, 0, None)], "", ["main", ""], 0.9),
+        ([touch("A:B", 40, 90, 0.9), touch("A:C", 0, 0, None), touch("A:D", 0, 0, None), touch("D:E", 8, 9, 0.1)],
          "", ["main", "", "", "side contact"], 0.9),
         # an antibody is asked for where it binds, whatever else is right
         (ANTIGEN_DIMER, "AB", ["main", "main", "beside the antibody"], 0.375),
-        ([met("A:H", 30, 40, 0.2), met("A:L", 5, 4, 0.1), met("H:L", 90, 200, 0.9)],
+        ([touch("A:H", 30, 40, 0.2), touch("A:L", 5, 4, 0.1), touch("H:L", 90, 200, 0.9)],
          "HL", ["main", "side contact", "beside the antibody"], 0.2),
-        ([met("A:B", 90, 200, 0.9), met("A:N", 4, 3, 0.1)], "N", ["beside the antibody", "main"], 0.1),
-        ([met("A:H", 0, 0, None), met("H:L", 90, 200, 0.9)], "HL", ["", "beside the antibody"], None),
+        ([touch("A:B", 90, 200, 0.9), touch("A:N", 4, 3, 0.1)], "N", ["beside the antibody", "main"], 0.1),
+        ([touch("A:H", 0, 0, None), touch("H:L", 90, 200, 0.9)], "HL", ["", "beside the antibody"], None),
         # two antibodies, one against the other
-        ([met("H:L", 90, 200, 0.9), met("H:K", 30, 40, 0.3)], "HLK", ["main", "main"], 0.75),
+        ([touch("H:L", 90, 200, 0.9), touch("H:K", 30, 40, 0.3)], "HLK", ["main", "main"], 0.75),
     ],
 )  # fmt: skip
 def test_which_interfaces_make_the_number(rows, antibodies, roles, number):

@@ -10,58 +10,28 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from _ranked import covered, met, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toporank.building.compared import ComparedDecoy
-from toporank.building.coverage import CoverageRow
 from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import with_predictor
-from toporank.ranking.interfaces import InterfaceRow, with_roles
+from toporank.ranking.interfaces import with_roles
 from toporank.ranking.model_table import (
     best_of_each_target,
     distinct_models,
     model_table,
     read_models,
-    score_record,
 )
-from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import CONFIDENCE, DETAILS, MODELS
 from toporank.tables.frames import of_records, write
 
 
-def covered(
-    target: str, decoy: str, status: str = Status.OK, **changes: Any
-) -> CoverageRow:
-    n_residues = {Status.OK: 9, Status.NO_INTERFACE: 0}.get(status)
-    row = CoverageRow(
-        target, decoy, status, "graphs", "", None, "", 2, n_residues, f"in/{decoy}.pdb"
-    )
-    return row._replace(**changes)
-
-
 def scored(**values: float) -> dict[str, list[dict]]:
     """Scores of target T without a calibration."""
-    return {
-        "T": [
-            score_record(Score("T", decoy, value, 0.01))
-            for decoy, value in values.items()
-        ]
-    }
-
-
-def calibrated(
-    decoy: str, score: float, dockq: float, probability: float = 0.5, domain: str = ""
-) -> dict[str, Any]:
-    record = score_record(Score("T", decoy, score, None))
-    bounds = {"dockq_low": max(0.0, dockq - 0.2), "dockq_high": min(1.0, dockq + 0.2)}
-    record["confidence"] = dockq
-    return (
-        record
-        | {"dockq": dockq, "p_acceptable": probability, "out_of_domain": domain}
-        | bounds
-    )
+    return {"T": [record(decoy, value) for decoy, value in values.items()]}
 
 
 def order(table: pd.DataFrame) -> list[tuple[str, Any]]:
@@ -75,9 +45,9 @@ def test_the_best_comes_first_and_what_has_no_score_last():
     statuses = {"unreadable": Status.UNREADABLE, "apart": Status.NO_INTERFACE, "failed": Status.FAILED,
                 "lacks": Status.CHAIN_MISSING, "label": Status.NO_DECOY}  # fmt: skip
     coverage = [
-        covered("T", "low"),
-        covered("T", "high"),
-        *(covered("T", *row) for row in statuses.items()),
+        covered("low"),
+        covered("high"),
+        *(covered(*row) for row in statuses.items()),
     ]
     table = model_table(coverage, scored(low=0.1, high=0.85))
     assert order(table) == [
@@ -85,7 +55,7 @@ def test_the_best_comes_first_and_what_has_no_score_last():
     ]  # fmt: skip
     assert table["capri"].tolist()[:3] == ["high", "incorrect", ""]
     assert table["dockq"].notna().sum() == 2
-    assert order(model_table([covered("T", "apart", Status.NO_INTERFACE)], {})) == [
+    assert order(model_table([covered("apart", Status.NO_INTERFACE)], {})) == [
         ("apart", 1)
     ]
     assert model_table([], {}).empty
@@ -93,15 +63,15 @@ def test_the_best_comes_first_and_what_has_no_score_last():
 
 def test_two_scores_of_one_model_are_an_error():
     with pytest.raises(ValueError, match="T/d has two scores"):
-        model_table([covered("T", "d")], {"T": 2 * scored(d=0.5)["T"]})
+        model_table([covered("d")], {"T": 2 * scored(d=0.5)["T"]})
 
 
 def test_copies_share_the_rank_of_the_original_and_ties_go_by_name():
     coverage = [
-        covered("T", "d10"),
-        covered("T", "copy", duplicate_of="d2"),
-        covered("T", "d1"),
-        covered("T", "d2"),
+        covered("d10"),
+        covered("copy", duplicate_of="d2"),
+        covered("d1"),
+        covered("d2"),
     ]
     table = model_table(coverage, scored(d10=0.5, copy=0.9, d1=0.5, d2=0.9))
     assert order(table) == [("d2", 1), ("copy", 1), ("d1", 2), ("d10", 3)]
@@ -110,11 +80,11 @@ def test_copies_share_the_rank_of_the_original_and_ties_go_by_name():
 
 def test_the_expected_dockq_decides_and_the_score_behind_it_where_that_is_equal():
     records = [
-        calibrated("a", 0.9, 0.4),
-        calibrated("b", 0.8, 0.6),
-        calibrated("c", 0.95, 0.4),
+        record("a", 0.9, 0.4),
+        record("b", 0.8, 0.6),
+        record("c", 0.95, 0.4),
     ]
-    table = model_table([covered("T", name) for name in "abc"], {"T": records})
+    table = model_table([covered(name) for name in "abc"], {"T": records})
     assert order(table) == [("b", 1), ("c", 2), ("a", 3)]
 
 
@@ -133,34 +103,21 @@ def test_within_a_target_dockq_never_rises_with_the_rank(values, calibrate):
     records = []
     meetings = []
     for name, (score, dockq, other) in zip(names, values, strict=True):
-        plain = score_record(Score("T", name, score / 5, None))
-        records.append(calibrated(name, score / 5, dockq / 5) if calibrate else plain)
+        records.append(record(name, score / 5, dockq / 5 if calibrate else None))
         for pair, value in (("A:B", other / 5), ("B:C", 0.9)):
-            meetings.append(
-                InterfaceRow("T", name, pair, 9, 9, 4.0, value, None, Status.OK)
-            )
+            meetings.append(met(name, pair, value))
     meetings = with_roles(meetings)
-    table = model_table(
-        [covered("T", name) for name in names], {"T": records}, meetings
-    )
+    table = model_table([covered(name) for name in names], {"T": records}, meetings)
     assert sorted(table["decoy"]) == names
     assert table["rank"].tolist() == list(range(1, len(names) + 1))
     assert table["dockq"].is_monotonic_decreasing
 
 
 def test_another_column_can_decide():
-    meetings = []
-    for decoy, pair, value in (
-        ("a", "A:B", 0.9),
-        ("a", "B:C", 0.1),
-        ("b", "A:B", 0.4),
-        ("b", "B:C", 0.4),
-    ):
-        meetings.append(
-            InterfaceRow("T", decoy, pair, 9, 9, 4.0, value, None, Status.OK)
-        )
+    meetings = [met("a", "A:B", 0.9), met("a", "B:C", 0.1)]
+    meetings += [met("b", "A:B", 0.4), met("b", "B:C", 0.4)]
     meetings = with_roles(meetings)
-    coverage = [covered("T", "a"), covered("T", "b")]
+    coverage = [covered("a"), covered("b")]
     for rank_by, first in (
         ("complex", "a"),
         ("min_interface", "b"),
@@ -188,8 +145,8 @@ def test_clusters_are_ranked_by_the_mean_of_their_best_four_without_copies():
         for name in found
     ]
     coverage = [
-        *(covered("T", name) for name in found),
-        covered("T", "copy", duplicate_of="1_0"),
+        *(covered(name) for name in found),
+        covered("copy", duplicate_of="1_0"),
     ]
     among.append(ComparedDecoy("T", "copy", 1, 0.5, ""))
     table = model_table(coverage, scored(**found, copy=0.9), comparison=among)
@@ -220,8 +177,9 @@ ODD_NAMES = [
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, name):
-    coverage = [covered(name, name, joined=""), covered(name, "other", Status.FAILED)]
-    records = {name: [calibrated(name, 0.123456, 0.2, domain="9 chains")]}
+    coverage = [covered(name, target=name), covered("other", Status.FAILED, name)]
+    known = {"target": name, "out_of_domain": "9 chains"}
+    records = {name: [record(name, 0.123456, 0.2, **known)]}
     table = model_table(
         coverage, records, comparison=[ComparedDecoy(name, name, 1, 0.25, name)]
     )
@@ -244,10 +202,10 @@ def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, 
 
 def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path):
     coverage = [
-        covered("T", "good"),
-        covered("T", "gone", Status.UNREADABLE, reason="it is empty"),
+        covered("good"),
+        covered("gone", Status.UNREADABLE, reason="it is empty"),
     ]
-    table = model_table(coverage, {"T": [calibrated("good", 0.8, 0.5, 0.9)]})
+    table = model_table(coverage, {"T": [record("good", 0.8, 0.5, p_acceptable=0.9)]})
     said = [Confidence("T", "good", "Boltz", ranking_score=0.7)]
     table = with_predictor(table, of_records(CONFIDENCE, said))
     write(MODELS, table, tmp_path / "m")
@@ -268,10 +226,10 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
 
 def test_the_best_of_each_target_is_named():
     coverage = [
-        covered("AA", "d", Status.NO_INTERFACE),
-        *(covered(f"T{i:02}", "d") for i in range(12)),
+        covered("d", Status.NO_INTERFACE, "AA"),
+        *(covered("d", target=f"T{i:02}") for i in range(12)),
     ]
-    records = {f"T{i:02}": [calibrated("d", 0.5, 0.5)] for i in range(12)}
+    records = {f"T{i:02}": [record("d", 0.5, 0.5, f"T{i:02}")] for i in range(12)}
     lines = best_of_each_target(model_table(coverage, records))
     assert lines[:2] == [
         "AA  no model was scored",

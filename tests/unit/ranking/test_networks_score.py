@@ -43,22 +43,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory) -> tuple[Path, list[Path]]:
-    """A pack and three checkpoints trained on it."""
-    folder = tmp_path_factory.mktemp("trained")
-    pack = training_pack(folder / "pack.safetensors")
-    for seed in (1, 2, 3):
-        train_run(
-            small_run(f"s{seed}", seed, max_epochs=1),
-            TrainingGraphs([pack]),
-            1,
-            folder / f"s{seed}",
-            folder / "store",
-        )
-    return pack, [folder / f"s{seed}" / "last.ckpt" for seed in (1, 2, 3)]
-
-
 def one_by_one(checkpoint: Path, pack: Path) -> np.ndarray:
     """Scores of single graphs."""
     network, store = load_weights(checkpoint)[0], GraphStore.open([pack])
@@ -236,7 +220,7 @@ def test_an_empty_pack_has_no_scores(trained, tmp_path):
 
 
 def test_labels_have_no_influence_on_scores(trained, tmp_path):
-    graphs = training_graphs()
+    graphs = training_graphs(train=1, val=1, decoys=3)
     for graph in graphs.values():
         del graph.y
     write_pack(tmp_path / "pack", members(tmp_path / "graphs", graphs))

@@ -15,11 +15,8 @@ import torch
 from _synthetic import (
     METADATA,
     labelled,
-    local_pack,
     members,
     random_graph,
-    small_run,
-    training_graphs,
 )
 from torch_geometric.data import Data
 
@@ -30,7 +27,6 @@ from toporank.files.packfile import PackedGraphs
 from toporank.learning.data import GraphStore
 from toporank.learning.inference import open_network, predict_all
 from toporank.learning.network import Architecture, DockQNet
-from toporank.learning.train import TrainingGraphs, train_run
 from toporank.learning.weights import OfTorch
 from toporank.ranking.models import MANY, write_models
 from toporank.ranking.residues import (
@@ -91,22 +87,8 @@ def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it
     assert found[:, :3].std() > 0
 
 
-@pytest.fixture(scope="module")
-def scorers(tmp_path_factory) -> tuple[Path, list[Path]]:
-    """A pack, and three checkpoints of which the last does not predict local quality."""
-    folder = tmp_path_factory.mktemp("scorers")
-    graphs = training_graphs(train=1, val=1, decoys=3)
-    pack = local_pack(folder / "local", graphs)
-    runs = [
-        small_run(f"s{i}", i, max_epochs=1, local_weight=float(i < 2)) for i in range(3)
-    ]
-    for run in runs:
-        train_run(run, TrainingGraphs([pack]), 1, folder / run.name, folder / "store")
-    return pack, [folder / run.name / "last.ckpt" for run in runs]
-
-
-def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
-    pack, paths = scorers
+def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(trained):
+    pack, paths = trained
     store = GraphStore.open([pack])
     one, two = (
         predict_all([open_network(path)[0]], store)[0].residues for path in paths[:2]
@@ -122,9 +104,9 @@ def test_an_ensemble_predicts_the_mean_of_its_members_that_predict_it(scorers):
 
 
 def test_a_scorer_without_local_quality_has_no_residues_nor_structure_files(
-    scorers, tmp_path
+    trained, tmp_path
 ):
-    pack, (*_, without) = scorers
+    pack, (*_, without) = trained
     predicted = Networks(Scorer.of(without)).predict(PackedGraphs.open([pack]))
     residues, contacts = with_quality(
         predicted.residues, predicted.contacts, {}, None, {}
@@ -152,8 +134,8 @@ def test_an_empty_table_has_a_reason(n_scored, has_residues, has_contacts, why):
     assert reason[: len(why) or None] == why
 
 
-def test_interfaces_have_no_residues_of_their_own(scorers):
-    pack, (first, *_) = scorers
+def test_interfaces_have_no_residues_of_their_own(trained):
+    pack, (first, *_) = trained
     networks = Networks(Scorer.of(first))
     both = networks.predict(PackedGraphs.open([pack, pack]))
     alone = networks.predict(PackedGraphs.open([pack]))

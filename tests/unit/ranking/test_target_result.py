@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +10,9 @@ import numpy as np
 import pytest
 
 import toporank
-from complexes import ANTIBODY, antibody_decoys, read_atoms
+from complexes import ANTIBODY, antibody_decoys
 from conftest import REPOSITORY
-from structures_text import pdb_with
+from structures_text import atoms_of, pdb_with
 from toporank.app import score_folder
 from toporank.app.request import Request
 from toporank.finding.scan import Scan
@@ -208,7 +206,7 @@ def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whol
     tmp_path, monkeypatch
 ):
     asked = DecoyFile(monkeypatch)
-    antibody_decoys(tmp_path / "models", read_atoms(ANTIBODY), "A")
+    antibody_decoys(tmp_path / "models", atoms_of(ANTIBODY), "A")
     results = toporank.score(tmp_path / "models", partners="chains")
     ((found,),) = asked.found
     table = results.models.merge(results.details)
@@ -222,12 +220,3 @@ def test_what_a_model_with_several_interfaces_comes_out_with_is_that_of_the_whol
     assert (
         len({*map(tuple, found.vectors.values())}) == len(found.vectors) == len(chains)
     )
-
-
-def test_answers_that_are_kept_need_no_torch():
-    """Torch takes a second to import: scoring does so where something is new, and only there."""
-    code = "import toporank.app.score_folder, sys; print('torch' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"

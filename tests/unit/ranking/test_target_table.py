@@ -10,17 +10,16 @@ from typing import Any
 import pandas as pd
 import pytest
 from _chains import HEAVY, LIGHT
+from _ranked import covered, met, record, stated
 
 from toporank.building.compared import ComparedDecoy
-from toporank.building.coverage import CoverageRow
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.leakage import LeakageRow
-from toporank.ranking.model_table import model_table, score_record
+from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import target_notes, target_table
-from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import CONFIDENCE
 from toporank.tables.frames import of_records
@@ -46,25 +45,15 @@ class Case:
         coverage, scores, among = [], {}, []
         for target, values in self.models.items():
             for decoy, value in values.items():
-                lost = value is None
-                status = Status.UNREADABLE if lost else Status.OK
-                row = CoverageRow(
-                    target, decoy, status, "", "", None, "", 2, 9, f"in/{decoy}.pdb"
-                )
-                coverage.append(row._replace(**self.row))
-                if not lost:
-                    record = score_record(Score(target, decoy, value, None))
-                    record |= {
-                        "dockq": value,
-                        "p_acceptable": value,
-                        "dockq_low": value / 2,
-                        "dockq_high": 1.0,
-                        "confidence": value,
-                    }
-                    scores.setdefault(target, []).append(record | self.record)
-                    among.append(
-                        ComparedDecoy(target, decoy, self.clusters.get(decoy), 0.5, "")
-                    )
+                status = Status.UNREADABLE if value is None else Status.OK
+                coverage.append(covered(decoy, status, target, **self.row))
+                if value is not None:
+                    trust = {"p_acceptable": value, "dockq_low": value / 2}
+                    trust |= {"dockq_high": 1.0, **self.record}
+                    row = record(decoy, value, value, target, **trust)
+                    scores.setdefault(target, []).append(row)
+                    cluster = self.clusters.get(decoy)
+                    among.append(ComparedDecoy(target, decoy, cluster, 0.5, ""))
         models = with_predictor(
             model_table(coverage, scores, self.interfaces, among),
             of_records(CONFIDENCE, self.confidence),
@@ -96,9 +85,7 @@ def test_the_most_promising_target_comes_first_and_the_row_is_that_of_its_best_m
         }
     )
     case.leakage = [LeakageRow("high", "yes", "1ABC", 0.9, "it shares a chain")]
-    case.interfaces = [
-        InterfaceRow("high", "a", "A:B", 9, 9, 4.0, 0.9, None, Status.OK, "H:X")
-    ]
+    case.interfaces = [met("a", "A:B", 0.9, "high", chains="H:X")]
     table = case.table().set_index("target")
     assert table["verdict"].to_dict() == {
         "high": "believe",
@@ -132,11 +119,11 @@ def test_an_ordinary_target_has_no_caveat():
     case = Case(
         {"T": {"a": 0.9, "b": 0.85, "c": 0.2}}, clusters={"a": 1, "b": 1, "c": 2}
     )
-    case.confidence = [
-        Confidence("T", name, "Boltz", iptm=0.8, status="ok") for name in "abc"
-    ]
+    case.confidence = stated("a b c", iptm=[0.8] * 3, status=["ok"] * 3)
     case.record = {"network_sd": 0.3, "network": 0.1, "confidence": 0.4}
     assert case.caveats() == []
+    case.record["confidence"] = float("nan")  # of no model
+    assert case.table()["notes"].tolist() == [""]
 
 
 TWO = {"T": {"a": 0.9, "b": 0.89}}
@@ -191,10 +178,7 @@ def test_a_model_that_nobody_believes_and_one_that_binds_alike_need_no_sentence(
 def test_the_first_of_the_predictor_stands_beside_ours(between, column):
     """It is a caveat where it binds differently: then one has to look at both."""
     case = Case({"T": {"a": 0.9, "b": 0.7}}, between=between)
-    for decoy, score in (("a", 0.5), ("b", 0.9)):
-        case.confidence.append(
-            Confidence("T", decoy, "Boltz", ranking_score=score, status="ok")
-        )
+    case.confidence = stated("a b", ranking_score=[0.5, 0.9], status=["ok", "ok"])
     (row,) = case.table().to_dict("records")
     assert row[column].startswith("Boltz's first is b: DockQ 0.70 against 0.90")
     assert (row["predictor_rank"], row["predictor_score"]) == (2, 0.5)
@@ -222,10 +206,7 @@ def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
         "A and B are an antibody: counted as A+B against C"
     ]
     parted = Case(TWO)
-    parted.interfaces = [
-        InterfaceRow("T", name, "A+C:B", 9, 80, 4.0, 0.7, None, Status.OK)
-        for name in "ab"
-    ]
+    parted.interfaces = [met(name, "A+C:B", 0.7, n_ca_pairs=80) for name in "ab"]
     parted.chains = [
         ChainRow("T", "a", "", "A", "protein", HEAVY),
         ChainRow("T", "a", "", "B", "protein", LIGHT),

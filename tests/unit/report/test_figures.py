@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from messages import messages
 from scored_folders import EXAMPLE, LOST, open_folder, real_answer, write_answer
 from toporank.__main__ import main
 from toporank.chains.chain import ResidueId
@@ -143,26 +144,7 @@ def test_the_pae_of_a_copy_is_that_of_its_original(with_pae):
     assert drawn(with_pae, "--kind", "pae", "--model", "mid2") == 0  # of mid1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--target", "1AVY"), "there is no target '1AVY' (did you mean '1AVZ'?)"),
-        (
-            ("--model", "near2"),
-            "the target '1AVZ' has no model 'near2' (did you mean 'near1'?)",
-        ),
-        (
-            ("--kind", "pae", "--model", "far1"),
-            "the predictor left no PAE beside this model",
-        ),
-        (("--kind", "screen"), "a screen has several targets"),
-        (
-            ("--kind", "contacts", "--interface", "A:C"),
-            "the model has no interface A:C (its interfaces are A:B)",
-        ),
-        (("--kind", "structure", "--colour", "plddt"), "left no pLDDT in this model"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), messages("figures"))
 def test_what_cannot_be_drawn_is_an_error_with_a_remedy(with_pae, options, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
         drawn(with_pae, *options)

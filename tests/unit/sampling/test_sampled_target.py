@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from structures_text import EXAMPLES, alanine, pdb
+from complexes import renamed, write_pdb
+from structures_text import EXAMPLES, alanine, atoms_of, pdb, put
 from toporank.app.config import load_config
 from toporank.app.workflow import inputs, runs
 from toporank.app.workflow.data_sets import natives_to_sample, sampling_problems
@@ -30,9 +30,7 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def natives(*files: str) -> None:
-    for name in files:
-        Path("natives", name).parent.mkdir(parents=True, exist_ok=True)
-        Path("natives", name).write_text(pdb(alanine("A", 1, 0.0)))
+    put(Path("natives"), dict.fromkeys(files, pdb(alanine("A", 1, 0.0))))
 
 
 def config(**sampling):
@@ -194,16 +192,12 @@ def test_a_native_that_cannot_be_used_is_a_row_with_the_reason():
 
 
 def test_a_file_of_one_partner_may_have_chains_that_the_native_has_not():
-    text = gzip.decompress((EXAMPLES / "1PPE/near1.pdb.gz").read_bytes()).decode()
+    atoms = atoms_of(EXAMPLES / "1PPE/near1.pdb.gz")
     complex_ = read_complex(EXAMPLES / "1PPE/near1.pdb.gz")
     bound = [sides.partner(complex_, chain) for chain in complex_.chains]
     for side, other in ((0, 1), (1, 0)):
         stranger = complex_.chains[other]
-        lines = (
-            f"{line[:21]}Z{line[22:]}" if line[21:22] == stranger else line
-            for line in text.splitlines()
-        )
-        Path("unbound_x.pdb").write_text("\n".join(lines))
+        write_pdb(Path("unbound_x.pdb"), renamed(atoms, {stranger: "Z"}))
         free = target._unbound([Path("unbound_x.pdb")], *bound)
         assert free[other] is bound[other]
         assert free[side] is not bound[side]

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _contacts import content
+from _ranked import covered
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import REPOSITORY
-from toporank.building.coverage import CoverageRow
 from toporank.chains.complex_kinds import ANTIBODY, PROTEINS, RECEPTOR
 from toporank.comparing.decoys import Compared
 from toporank.confidence.table import (
@@ -395,10 +395,6 @@ def test_the_copy_of_which_most_is_known_stands_for_all():
 # ---- how far to trust it -------------------------------------------------------------------------
 
 
-def covered(decoy: str, residues: int = 60, chains: int = 2) -> CoverageRow:
-    return CoverageRow("T", decoy, "ok", "", "", None, "", chains, residues, "")
-
-
 def test_the_dockq_to_expect_falls_with_the_rank_and_its_bounds_hold_it():
     names = "abcdefgh"
     scores = [score(name, 0.1 * i) for i, name in enumerate(names)]
@@ -430,7 +426,9 @@ def test_what_is_unlike_the_training_decoys_is_named():
         score(name, 0.5)._replace(pooled=(9.0, y), kind=kind)
         for name, y, kind in (("a", 6.0, ANTIBODY), ("b", 6.1, RECEPTOR))
     ]
-    trust = how_far_to_trust(judge, [covered("a"), covered("b", 9, 5)], scores)
+    trust = how_far_to_trust(
+        judge, [covered("a"), covered("b", n_interface_residues=9, n_chains=5)], scores
+    )
     assert (trust["T", "a"].domain, trust["T", "a"].unknown_kind) == ("", "")
     assert trust["T", "b"].unknown_kind == RECEPTOR
     assert trust["T", "b"].domain == (

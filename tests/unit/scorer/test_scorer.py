@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -88,16 +86,6 @@ def test_a_scorer_that_is_a_mean_learned_from_the_targets_of_all_its_networks(tm
     seal(tmp_path, mean=True)
     assert Scorer.open(tmp_path).toy == ""
     assert "decoys of 8 targets only" in Scorer.open(tmp_path / "ensemble/0.ckpt").toy
-
-
-def test_opening_needs_no_torch():
-    code = (
-        "import sys; from toporank.scorer.scorer import Scorer; "
-        f"Scorer.open({str(SHIPPED)!r}).features;"
-    )
-    subprocess.run(
-        [sys.executable, "-c", f"{code} sys.exit('torch' in sys.modules)"], check=True
-    )
 
 
 def test_nothing_that_could_be_a_scorer_is_an_error_that_says_so(tmp_path):

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _complexes import copies
 
 from structures_text import EXAMPLES, Atom, ca_trace, pdb, write
 from toporank.errors import StructureError
@@ -26,35 +27,17 @@ def decoy() -> Complex:
     return read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
 
 
-def copies(one: Complex, count: int, blur: float = 0.0) -> Complex:
-    """Copies in one place, each with chains of its own and its atoms moved by about `blur` Å."""
-    n, atoms, k = len(one.residues), len(one.xyz), np.arange(count)
-    moves = np.random.default_rng(0).normal(0.0, blur, (count, atoms, 3))
-    return replace(
-        one,
-        residues=tuple(
-            r._replace(chain=f"{r.chain}{i}")
-            for i in range(count)
-            for r in one.residues
-        ),
-        names=one.names * count,
-        parents=one.parents * count,
-        xyz=(one.xyz + moves).reshape(-1, 3),
-        atom_names=np.tile(one.atom_names, count),
-        residue_of=np.tile(one.residue_of, count) + np.repeat(k, atoms) * n,
-        ca=np.where(
-            np.tile(one.ca, count) >= 0,
-            np.tile(one.ca, count) + np.repeat(k, n) * atoms,
-            -1,
-        ),
-    )
+def crowded(one: Complex, count: int, blur: float = 0.0) -> Complex:
+    """Copies in one place, whose atoms are moved by about `blur` Å."""
+    moves = np.random.default_rng(0).normal(0.0, blur, (count, len(one.xyz), 3))
+    return copies(one, moves)
 
 
 # ---- what passes ---------------------------------------------------------------------------------
 
 
 def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
-    many = copies(decoy, 4, blur=0.3)
+    many = crowded(decoy, 4, blur=0.3)
     check_density(many)
     assert most_in_a_cube(many.xyz, 0) > 0.6 * MAX_HEAVY
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
@@ -76,7 +59,7 @@ def test_four_copies_in_one_place_pass_and_need_little_memory(decoy):
 
 def test_many_copies_in_one_place_are_refused_with_what_was_found_and_what_to_do(decoy):
     with pytest.raises(StructureError) as error:
-        check_density(copies(decoy, 8))
+        check_density(crowded(decoy, 8))
     assert re.fullmatch(
         r"\d{2,3} residues within a cube of 10 Å, where a protein has about 8"
         r" \(are coordinates in another unit, or many copies in one place\?\)",

@@ -9,7 +9,7 @@ from pathlib import Path
 import gemmi
 import pytest
 
-from complexes import ANTIBODY, read_atoms
+from complexes import ANTIBODY, chains_of
 from structures_text import EXAMPLES, Atom, atoms_of, changed, mmcif, pdb, sketch, write
 from toporank.chains.immune import natural_bodies
 from toporank.comparing.native.label import Native
@@ -181,15 +181,9 @@ def test_partners_that_name_a_chain_mean_all_its_molecules(tmp_path):
 
 def test_an_antigen_that_is_called_as_the_light_chain_is_another_partner(tmp_path):
     """Nature joins the light chain with the heavy chain, but not with what has its name."""
-    lines = read_atoms(ANTIBODY)
-    heavy, light, antigen = (
-        [line for line in lines if line[21] == name] for name in "HLA"
-    )
-    antigen = [
-        f"{line[:21]}L{int(line[22:26]) + 500:4d}{line[26:]}" for line in antigen
-    ]
-    text = "\nTER\n".join(map("\n".join, (heavy, light, antigen)))
-    complex_ = read_complex(write(tmp_path / "d.pdb", text + "\n"))
+    heavy, light, antigen = (chains_of(atoms_of(ANTIBODY), name) for name in "HLA")
+    text = TER.join([pdb(heavy), pdb(light), pdb(called(antigen, "L", 501))])
+    complex_ = read_complex(write(tmp_path / "d.pdb", text))
     assert natural_bodies(complex_.protein_chains) == (("H", "L"), ("L_2",))
 
 
