@@ -31,7 +31,8 @@ from toporank.structures.residue_names import is_modified
 from toporank.workers import mapped, n_cores
 
 if TYPE_CHECKING:  # imports gemmi, which is needed only to read a file
-    from toporank.structures.read import ParsedModel, StructureFile
+    from toporank.structures.chains import ParsedModel
+    from toporank.structures.read import StructureFile
 
 A_FEW = 5
 """Residues between two CA atoms whose distance tells the shape of a chain."""
@@ -223,14 +224,16 @@ def _model_sketch(
 
 def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, ...]]:
     """The protein chains of a model, and those that belong together by nature."""
-    protein = [residue for residue in model.residues if residue.parent]
-    letters = [STANDARD.get(residue.parent, "X") for residue in protein]
     sequences: dict[str, str] = {}
-    for residue, letter in zip(protein, letters, strict=True):
-        sequences[residue.chain] = sequences.get(residue.chain, "") + letter
+    for residue in model.written:
+        if residue.parent:
+            letter = STANDARD.get(residue.parent, "X")
+            sequences[residue.chain] = sequences.get(residue.chain, "") + letter
     pairs: list[Pair] = []
     # few may, and places take as long as all the rest
     if may_pair([*sequences.values()]):
+        protein = [residue for residue in model.residues if residue.parent]
+        letters = [STANDARD.get(residue.parent, "X") for residue in protein]
         residues = [ResidueId(each.chain, each.number or 0) for each in protein]
         ca = np.array([residue.ca_place() for residue in protein])
         pairs = pairs_of(chains_by_name(residues, letters, ca))
@@ -241,7 +244,7 @@ def _modified(model: ParsedModel) -> tuple[Modified, ...]:
     """The residues of a model that are no amino acids of the genetic code, but modified ones."""
     found = []
     lengths: Counter[str] = Counter()
-    for residue in model.residues:
+    for residue in model.written:
         if residue.parent:
             if is_modified(residue.name):
                 found.append((residue.chain, lengths[residue.chain], residue.name))

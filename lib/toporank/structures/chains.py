@@ -6,6 +6,8 @@ It knows what each counts as, and which chain it belongs to.
 from __future__ import annotations
 
 from collections import defaultdict
+from operator import attrgetter
+from typing import NamedTuple
 
 import gemmi
 import numpy as np
@@ -17,6 +19,7 @@ from toporank.structures.lost_atoms import leave_out_lost
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.molecules import broken_chains, far_apart, name_molecules
 from toporank.structures.residue_names import READ_AS, amino_acid
+from toporank.structures.twins import join_twins
 
 LONGEST_NAME = 100
 """Most letters of a residue or chain name."""
@@ -27,17 +30,35 @@ SAME_PLACE = 0.5
 """Å between the CA atoms of a chain and of its copy, at most."""
 
 
-def residues_of(structure: gemmi.Structure) -> tuple[list[ModelResidue], list[str]]:
-    """Read the residues of the only model, in the order of the file, and notes on what was decided.
+class ParsedModel(NamedTuple):
+    """A model of a file.
+
+    Attributes
+    ----------
+    structure : gemmi's, of this model alone
+    residues : of the model, in the order of the file
+    written : these and the amino acids whose place is not known: they are part of its sequences
+    notes : what was decided
+    refusal : why no complex can be made of it, or None
+    """
+
+    structure: gemmi.Structure
+    residues: list[ModelResidue]
+    written: list[ModelResidue]
+    notes: list[str]
+    refusal: StructureError | None
+
+
+def parse_model(structure: gemmi.Structure) -> ParsedModel:
+    """Read the residues of the only model of a structure.
 
     Residues whose place is not known are left out, molecules that share a chain name may get names
     of their own, amino acids in HETATM records join their chain, and copies of a chain in the same
-    place are left out.
+    place are left out. Of several residues of one identity one stays.
 
     Raises
     ------
-    StructureError : the name of a chain cannot be printed or is too long, or most of a chain has no
-        place
+    StructureError : the name of a chain cannot be printed or is too long
     """
     check_names("chain name", {chain.name for chain in structure[0]})
     residues = []
@@ -60,12 +81,14 @@ def residues_of(structure: gemmi.Structure) -> tuple[list[ModelResidue], list[st
                 )
             )
     positions = flat_atoms(structure).pos
-    residues, lost = leave_out_lost(positions, residues, lambda: copies(residues))
+    placed = leave_out_lost(positions, residues, lambda: copies(residues))
+    residues = placed.residues
     broken = broken_chains(residues)
     notes, whole = name_molecules(residues, broken)
     if notes:
         broken = broken_chains(residues)
     hetero_notes = join_chains(residues)
+    residues, twins = join_twins(residues)
     original = copies(residues)
     if original:
         residues = [residue for residue in residues if residue.chain not in original]
@@ -80,7 +103,31 @@ def residues_of(structure: gemmi.Structure) -> tuple[list[ModelResidue], list[st
     notes += far_apart(broken)
     for of_chain in hetero_notes.values():
         notes += of_chain
-    return residues, lost + notes
+    return ParsedModel(
+        structure=structure,
+        residues=residues,
+        written=_with_lost(residues, placed.lost),
+        notes=placed.notes + notes + twins,
+        refusal=placed.refusal,
+    )
+
+
+def _with_lost(
+    residues: list[ModelResidue], lost: list[ModelResidue]
+) -> list[ModelResidue]:
+    """All of them in the order of the file; lost ones are in the chain of those beside them."""
+    if not lost:
+        return residues
+    written = sorted([*residues, *lost], key=attrgetter("place"))
+    lost_places = {residue.place for residue in lost}
+    for order in (written, written[::-1]):
+        names: dict[str, str] = {}
+        for residue in order:
+            if residue.place in lost_places:
+                residue.chain = names.get(residue.of_file, residue.chain)
+            elif residue.parent:
+                names[residue.of_file] = residue.chain
+    return written
 
 
 def flat_atoms(structure: gemmi.Structure) -> gemmi.FlatStructure:

@@ -163,7 +163,7 @@ class Complex:
 
     @property
     def sequences(self) -> dict[str, str]:
-        """One-letter codes of each protein chain, as in a sketch of the file, in order of name."""
+        """One-letter codes of the residues of each protein chain, in order of name."""
         letters: dict[str, list[str]] = {}
         for r in np.flatnonzero(self.is_protein).tolist():
             letters.setdefault(self.residues[r].chain, []).append(self.letters[r])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,11 +29,27 @@ AtomIndex = tuple[int, int]
 """Place of a residue among all, and of an atom in it."""
 
 
+class PlacedResidues(NamedTuple):
+    """The residues of a model with a place, and the amino acids without one.
+
+    Attributes
+    ----------
+    residues, lost : in the order of the file
+    notes : what was left out, a sentence for each chain
+    refusal : why no complex can be made of them, where most of a chain has no place
+    """
+
+    residues: list[ModelResidue]
+    lost: list[ModelResidue]
+    notes: list[str]
+    refusal: StructureError | None
+
+
 def leave_out_lost(
     positions: np.ndarray,
     residues: list[ModelResidue],
     copies: Callable[[], dict[str, str]],
-) -> tuple[list[ModelResidue], list[str]]:
+) -> PlacedResidues:
     """Leave out amino acids and side chains that lie in one point with others.
 
     Parameters
@@ -40,15 +57,6 @@ def leave_out_lost(
     positions : of all atoms of the residues, (A, 3), Å
     residues : of a model, all of them; side chains without a place are taken out of them
     copies : gives the chains that stand in the place of another one
-
-    Returns
-    -------
-    residues : those with a place
-    notes : what was left out, a sentence for each chain
-
-    Raises
-    ------
-    StructureError : most of a chain has no place
     """
     lost = _lost(positions, residues, copies)
     left_out: dict[str, list[ModelResidue]] = defaultdict(list)
@@ -63,6 +71,7 @@ def leave_out_lost(
         for atom in sorted(atoms, reverse=True):
             del residue.residue[atom]
     notes = []
+    refusal = None
     places: set[int] = set()
     for chain, members in left_out.items():
         n_all = sum(
@@ -71,15 +80,16 @@ def leave_out_lost(
         n_lost = f"{len(members)} of {n_all} residues of chain {chain!r}"
         where = f"{n_lost} lie in one point with others ({_numbers(members)})"
         if len(members) > MOST * n_all:
-            raise StructureError(
-                where, remedy="their place is not known: make it again"
-            )
+            remedy = "their place is not known: make it again"
+            refusal = refusal or StructureError(where, remedy=remedy)
         notes.append(f"{where}: left out, since their place is not known")
         places.update(residue.place for residue in members)
     for chain, members in without_side_chain.items():
         what = f"atoms of {len(members)} side chains of chain {chain!r}"
         notes.append(f"{what} lie in one point ({_numbers(members)}): left out")
-    return [residue for residue in residues if residue.place not in places], notes
+    lost_ones = [residue for residue in residues if residue.place in places]
+    placed = [residue for residue in residues if residue.place not in places]
+    return PlacedResidues(placed, lost_ones, notes, refusal)
 
 
 def _numbers(residues: list[ModelResidue]) -> str:

@@ -18,13 +18,12 @@ from toporank.structures.complex import Complex
 from toporank.structures.model_residue import ModelResidue
 from toporank.structures.residue_names import with_terminal_oxygens
 from toporank.structures.side_chains import lacking_side_chains
+from toporank.structures.twins import TWIN_DISTANCE
 
 MAX_COORDINATE = 9999.0
 """Å. Some programs write this, or more, for atoms whose place they do not know; no complex is as
 large.
 """
-TWIN_DISTANCE = 1.0
-"""Å between two CA atoms beyond which equal ids mean two residues."""
 
 
 def complex_of_model(
@@ -79,7 +78,7 @@ def complex_of_model(
     # Protein competes with protein only: a ligand or water may have the number of a residue.
     ligand_names = np.where(is_protein, "", names).tolist()
     site = _first_of(zip(same_id.tolist(), ligand_names, strict=True))
-    is_kept = _one_conformation(atoms, names, site)
+    is_kept = _one_conformation(atoms, site)
     notes = list(notes)
     if not is_kept.all():
         notes.append(
@@ -222,11 +221,11 @@ def _check_twins(
         )
 
 
-def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.ndarray:
+def _one_conformation(atoms: _Atoms, site: np.ndarray) -> np.ndarray:
     """Which atoms to keep, bool, shape (A,).
 
     Two atoms compete when residue identity and atom name are equal: alternate locations and plain
-    duplicates alike. Of alternate residues at one position all atoms of one stay.
+    duplicates alike.
 
     site : int, shape (R,), equal for residues that compete.
     """
@@ -235,16 +234,7 @@ def _one_conformation(atoms: _Atoms, names: list[str], site: np.ndarray) -> np.n
     # nothing competes
     if (np.diff(site) > 0).all() and (np.diff(np.sort(atom)) > 0).all():
         return np.ones(len(atom), dtype=bool)
-    occupancy = np.zeros(len(site))
-    np.maximum.at(occupancy, atoms.residue_of, np.nan_to_num(atoms.occupancy))
-    best: dict[int, int] = {}
-    for residue, place in enumerate(site.tolist()):
-        if occupancy[residue] > occupancy[best.setdefault(place, residue)]:
-            best[place] = residue
-    best_names = [names[best[place]] for place in site.tolist()]
-    is_best = np.array(best_names) == np.array(names)
-    is_chosen = is_best[atoms.residue_of]
-    order = np.lexsort((-atoms.occupancy, ~is_chosen, atom))
+    order = np.lexsort((-atoms.occupancy, atom))
     keep = np.zeros(len(order), dtype=bool)
     keep[order[np.append(True, np.diff(atom[order]) > 0)]] = True
-    return keep & is_chosen
+    return keep

@@ -12,20 +12,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import gemmi
 
 from toporank.errors import StructureError
 from toporank.files.state import state_of
-from toporank.structures.chains import residues_of
+from toporank.structures.chains import ParsedModel, parse_model
 from toporank.structures.complex import Complex
 from toporank.structures.density import check_density
 from toporank.structures.experiment import Experiment, of_mmcif, of_pdb
 from toporank.structures.identity import structure_format
 from toporank.structures.mmcif_text import parse_mmcif
 from toporank.structures.model_atoms import complex_of_model
-from toporank.structures.model_residue import ModelResidue
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import with_short_names
@@ -117,14 +115,6 @@ def open_structure(path: Path, content: bytes | None = None) -> StructureFile:
     return file
 
 
-class ParsedModel(NamedTuple):
-    """A model of a file: gemmi's structure of it alone, its residues, and notes on them."""
-
-    structure: gemmi.Structure
-    residues: list[ModelResidue]
-    notes: list[str]
-
-
 class StructureFile:
     """A structure file, read once.
 
@@ -179,6 +169,8 @@ class StructureFile:
                 what = f"no model {model + 1}, only {models}"
                 raise StructureError(what, remedy="was the file changed? run again")
             parsed = self._parse(model or 0)
+            if parsed.refusal:
+                raise parsed.refusal
             notes = list(self._notes)
             if model is None and n_models > 1:
                 if len(self._chain_names()) < 2:
@@ -219,7 +211,7 @@ class StructureFile:
             if len(structure) == 0 or structure[0].count_atom_sites() == 0:
                 what = f"no atoms found in this {self.format} file"
                 raise StructureError(what, remedy="truncated or another format?")
-            self._last = {position: ParsedModel(structure, *residues_of(structure))}
+            self._last = {position: parse_model(structure)}
         return self._last[position]
 
     def _structure_of(self, position: int) -> gemmi.Structure:

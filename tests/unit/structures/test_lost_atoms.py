@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from structures_text import EXAMPLES, Atom, atoms_of, pdb, sketch, write
+from structures_text import EXAMPLES, Atom, atoms_of, mmcif, pdb, sketch, write
 from toporank.comparing.contacts import contact_bytes
 from toporank.errors import StructureError
+from toporank.finding.complexes import BY_SEQUENCE
+from toporank.finding.discovery import decoys_of
+from toporank.structures.complex import Complex
 from toporank.structures.read import read_complex
 
 BACKBONE = ("N", "CA", "C", "O")
@@ -52,12 +55,14 @@ def ideal(atom: Atom) -> Atom:
     return put(atom, (1.3 * k, 0.7 * (k % 2), 0.1 * len(atom.name)))
 
 
-def read(folder: Path, atoms: list[Atom]):
-    path = write(folder / "model.pdb", pdb(atoms))
-    complex_ = read_complex(path)
-    n_residues = sum(len(sequence) for _, sequence in sketch(path).chains)
-    assert n_residues == np.count_nonzero(complex_.is_protein)
-    return complex_
+def read(folder: Path, atoms: list[Atom], as_text: Callable = pdb) -> Complex:
+    """A model; its sequences have the residues without a place, too."""
+    ending = "pdb" if as_text is pdb else "cif"
+    path = write(folder / f"model.{ending}", as_text(atoms))
+    residues = {(a.chain, a.number) for a in atoms if a.element != "H"}
+    n_letters = sum(len(sequence) for _, sequence in sketch(path).chains)
+    assert n_letters == len(residues)
+    return read_complex(path)
 
 
 @pytest.mark.parametrize(
@@ -98,11 +103,37 @@ def test_side_chains_in_one_point_are_left_out_and_their_residues_stay(
     assert any("side chains of chain 'B' lie in one point" in n for n in complex_.notes)
 
 
+@pytest.mark.parametrize("as_text", [pdb, mmcif])
 @pytest.mark.parametrize("chain", ["A", "B"])
-def test_a_chain_most_of_which_has_no_place_is_refused(tmp_path, chain):
+def test_a_chain_most_of_which_has_no_place_is_refused(tmp_path, chain, as_text):
     padded = [at(0, 0, 0)(a) if a.chain == chain else a for a in ATOMS]
     with pytest.raises(StructureError, match=f"residues of chain '{chain}' lie in one"):
-        read(tmp_path, padded)
+        read(tmp_path, padded, as_text)
+
+
+@pytest.mark.parametrize("as_text", [pdb, mmcif])
+def test_which_complex_a_model_is_does_not_depend_on_what_has_a_place(
+    tmp_path, as_text
+):
+    """Of two partners of one receptor, models without a sixth or all of a chain."""
+    ending = "pdb" if as_text is pdb else "cif"
+    (tmp_path / "in").mkdir()
+    for partner, letter in (("one", "HIS"), ("other", "TRP")):
+        whole = [
+            replace(a, residue=letter) if a.chain == "B" and a.number % 3 == 0 else a
+            for a in ATOMS
+        ]
+        for n, numbers in enumerate(([], range(1, 24), range(50, 80), range(1, 132))):
+            change = at(9.5, n, 12)
+            padded = [
+                change(a) if a.chain == "B" and a.number in numbers else a
+                for a in whole
+            ]
+            write(tmp_path / f"in/{partner}_{n}.{ending}", as_text(padded))
+    grouped = decoys_of("d", tmp_path / "in", BY_SEQUENCE, tmp_path / "store")
+    names = {(decoy.target, decoy.name) for decoy in grouped.decoys}
+    partners = ("one", "other")
+    assert names == {(name, f"{name}_{n}") for name in partners for n in range(4)}
 
 
 def test_alternate_locations_and_copies_of_a_chain_have_a_place(tmp_path):
@@ -115,7 +146,8 @@ def test_alternate_locations_and_copies_of_a_chain_have_a_place(tmp_path):
     copy = [replace(a, chain="C") for a in ATOMS if a.chain == "A"]
     whole = read(tmp_path, ATOMS).residues
     assert read(tmp_path, alternate).residues == whole
-    assert read(tmp_path, ATOMS + copy).residues == whole
+    copied = write(tmp_path / "copied.pdb", pdb(ATOMS + copy))
+    assert read_complex(copied).residues == whole
 
 
 def test_a_residue_of_hydrogens_alone_is_part_of_no_chain(tmp_path):

@@ -185,7 +185,7 @@ def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(
 ):
     path = write(tmp_path / "d.pdb", pdb(pair()))
     calls = []
-    for module, name in ((read, "read_text"), (read, "residues_of")):
+    for module, name in ((read, "read_text"), (read, "parse_model")):
         plain = getattr(module, name)
         monkeypatch.setattr(
             module,
@@ -195,6 +195,6 @@ def test_sketch_complex_and_b_factors_of_a_file_take_one_read_and_one_parse(
     sketch(path)
     read_complex(path, content=path.read_bytes())
     b_factors(read.open_structure(path))
-    assert calls == ["read_text", "residues_of"]
+    assert calls == ["read_text", "parse_model"]
     write(path, pdb([*pair(), *alanine("C", 1, 9.0)]))
     assert read_complex(path).chains == ["A", "B", "C"]

@@ -5,6 +5,7 @@ tests/inputs has not.
 from __future__ import annotations
 
 import gzip
+import itertools
 import re
 import tracemalloc
 from dataclasses import fields, replace
@@ -13,7 +14,17 @@ import gemmi
 import numpy as np
 import pytest
 
-from structures_text import Atom, alanine, changed, mmcif, pair, pdb, pdb_line, write
+from structures_text import (
+    Atom,
+    alanine,
+    changed,
+    mmcif,
+    pair,
+    pdb,
+    pdb_line,
+    sketch,
+    write,
+)
 from toporank.errors import StructureError
 from toporank.structures.read import read_complex
 
@@ -259,6 +270,54 @@ def test_of_alternate_residues_at_one_place_only_one_stays(read):
     assert {complex_.names[r] for r in complex_.residue_of} == {"GLY", "ALA"}
     assert complex_.atom_names[:4].tolist() == [b"N", b"CA", b"C", b"O"]
     assert len(complex_.xyz) == 9
+
+
+def serine(chain: str, number: int, x: float, **other) -> list[Atom]:
+    """A serine; it has a side chain, so that its chain has."""
+    og = Atom("OG", "SER", chain, number, x, 2.0, 2.0, **other)
+    return [*changed(alanine(chain, number, x), residue="SER", **other), og]
+
+
+def conformations(how: str) -> list[Atom]:
+    """A dimer of twelve serines each; what chain A has in a second conformation."""
+    atoms = [serine("A", number, 3.8 * number) for number in range(1, 13)]
+    if how == "a chain after the other":
+        atoms = [changed(residue, altloc="A", occupancy=0.6) for residue in atoms]
+        for number in range(1, 13):
+            atoms.append(serine("A", number, 3.8 * number + 0.8, altloc="B"))
+        atoms[12:] = [changed(residue, occupancy=0.4) for residue in atoms[12:]]
+    elif how == "a chain twice":
+        atoms += [serine("A", number, 3.8 * number + 0.3) for number in range(1, 13)]
+    else:
+        for number in (7, 4):
+            x = 3.8 * number + 0.3
+            other = changed(alanine("A", number, x), residue="GLY", occupancy=0.6)[:4]
+            marked = [changed(atoms[number - 1], occupancy=0.4), other]
+            if how == "marked residues":
+                marked = [changed(marked[k], altloc="AB"[k]) for k in (0, 1)]
+            atoms[number - 1 : number] = marked
+    partner = [serine("B", number, 3.8 * number) for number in range(1, 13)]
+    return [*itertools.chain(*atoms), *changed(itertools.chain(*partner), y=9.0)]
+
+
+@both_formats
+@pytest.mark.parametrize(
+    "how",
+    ["a chain after the other", "a chain twice", "marked residues", "plain residues"],
+)
+def test_a_chain_in_two_conformations_has_one_sequence_everywhere(
+    tmp_path, as_text, name, how
+):
+    path = write(tmp_path / name, as_text(conformations(how)))
+    complex_ = read_complex(path)
+    a = "SSSGSSGSSSSS" if "residues" in how else "S" * 12
+    sequences = {"A": a, "B": "S" * 12}
+    of_labels = complex_.protein_chains.items()
+    assert dict(sketch(path).chains) == complex_.sequences == sequences
+    assert {chain: of_chain.sequence for chain, of_chain in of_labels} == sequences
+    assert np.count_nonzero(complex_.is_protein) == 24
+    assert not any("side chains" in note for note in complex_.notes)
+    assert any("alternate locations" in note for note in complex_.notes)
 
 
 def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
