@@ -60,6 +60,10 @@ class OtherFileError(StructureError):
     """A file is whole, but holds no structure."""
 
 
+class ChangedError(StructureError):
+    """A decoy file is not the one that was read before."""
+
+
 class IntermediateError(StructureError):
     """A file is a state that a program left on its way to a model."""
 

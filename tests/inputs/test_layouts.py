@@ -12,7 +12,7 @@ from structures_text import mmcif, pair, pdb, write
 from toporank.finding.folders import find_decoys
 from toporank.finding.scan import EARLIER, GIVEN, Scan, describe_passed_over, no_decoys
 from toporank.programs.catalogue import PLAIN, programs_of
-from toporank.structures.identity import INTERMEDIATE, Decoy
+from toporank.structures.identity import Decoy, Status
 from toporank.structures.read import read_complex
 
 
@@ -233,7 +233,7 @@ def test_recycles_and_trajectories_are_no_models(tmp_path, row):
     assert len(decoys) == len(row["files"])
     assert [decoy.name for decoy in decoys if not decoy.refused] == row["models"]
     assert all(
-        decoy.refused.startswith(INTERMEDIATE) for decoy in decoys if decoy.refused
+        decoy.refused_as == Status.INTERMEDIATE for decoy in decoys if decoy.refused
     )
 
 

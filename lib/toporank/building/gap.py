@@ -36,7 +36,7 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
 from toporank.finding.labels import Label
-from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
+from toporank.structures.identity import DecoyKey, Status
 
 
 class State:
@@ -138,10 +138,8 @@ def survey(
         for member in members:
             fate = fates.get(member.key)
             if fate is None and member.refused:
-                is_state = member.refused.startswith(INTERMEDIATE)
-                status = Status.INTERMEDIATE if is_state else Status.UNREADABLE
                 states = in_all(State.REFUSED)
-                row = DecoyGap(*member.key, states, status, member.refused)
+                row = DecoyGap(*member.key, states, member.refused_as, member.refused)
             elif fate is None:
                 row = DecoyGap(*member.key, in_all(State.NEW), NOT_BUILT, "")
             else:

@@ -23,7 +23,7 @@ from toporank.finding.not_models import (
 )
 from toporank.finding.scan import Scan
 from toporank.finding.sequences import Sketches
-from toporank.structures.identity import INTERMEDIATE, Decoy, DecoyKey
+from toporank.structures.identity import Decoy, DecoyKey, Status
 
 
 def decoys_of(  # noqa: PLR0913 -- all of one search
@@ -59,7 +59,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     paths = [decoy.path for decoy in found if not decoy.refused]
     seen = sketches(paths, store, keep, workers)
     intermediate = [
-        decoy.path for decoy in found if decoy.refused.startswith(INTERMEDIATE)
+        decoy.path for decoy in found if decoy.refused_as == Status.INTERMEDIATE
     ]
     if intermediate:
         seen |= sketches(intermediate, store, workers=workers)

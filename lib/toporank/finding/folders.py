@@ -9,7 +9,7 @@ from pathlib import Path
 from toporank.files.printable_names import free_name, name_problem, table_name
 from toporank.finding.scan import Folders, Scan
 from toporank.programs import catalogue
-from toporank.structures.identity import INTERMEDIATE, Decoy, model_name
+from toporank.structures.identity import INTERMEDIATE, Decoy, Status, model_name
 
 # ---- targets -------------------------------------------------------------------------------------
 
@@ -206,6 +206,15 @@ def find_decoys(
 def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:
     """The decoy of these names, refused where they are of no use, or where it is no model."""
     refused = name_problem(target, of="folder") or name_problem(name)
+    refused_as = Status.UNREADABLE if refused else ""
     if not refused and intermediate:
         refused = f"{INTERMEDIATE}{intermediate}"
-    return Decoy(dataset, table_name(target), table_name(name), path, refused)
+        refused_as = Status.INTERMEDIATE
+    return Decoy(
+        dataset=dataset,
+        target=table_name(target),
+        name=table_name(name),
+        path=path,
+        refused=refused,
+        refused_as=refused_as,
+    )

@@ -22,7 +22,7 @@ from toporank.programs.catalogue import (
     program_called,
     program_of,
 )
-from toporank.structures.identity import INTERMEDIATE, Decoy, model_name
+from toporank.structures.identity import INTERMEDIATE, Decoy, Status, model_name
 
 POSES = 3
 """Structures with the name of one entry, from which they are docked poses that inherited it."""
@@ -100,7 +100,7 @@ def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy
             size = _size(sketch.chains)
             if any((words, size) in names for words in _shorter(_words(decoy))):
                 reason = f"{INTERMEDIATE}the steps of a trajectory"
-                decoy = decoy._replace(refused=reason)
+                decoy = decoy._replace(refused=reason, refused_as=Status.INTERMEDIATE)
         found.append(decoy)
     return found
 

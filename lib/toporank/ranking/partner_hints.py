@@ -9,7 +9,7 @@ from operator import attrgetter
 from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import ImmuneDomain, alike, domains_of
 from toporank.chains.partners import chains_of, partner_name
-from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.interfaces import SIDE, InterfaceRow
 
 MOST_HINTS = 3
 MOST_CHAINS = 12
@@ -27,7 +27,7 @@ def partners_hint(
     part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
     touch in every decoy: those whose number of contacts changes least. Antibodies that are one
     partner need no hint, and two of their chains that are not were kept apart on purpose, or do not
-    lie as in an antibody.
+    lie as in an antibody. A side contact is no reason to join the others.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def partners_hint(
     if differing:
         return differing
     contacts: dict[str, list[int]] = {}
-    touching = {row.interface for row in rows if row.n_ca_pairs}
+    touching = {row.interface for row in rows if row.n_ca_pairs and row.role != SIDE}
     for row in rows:
         if row.interface in touching:
             contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)

@@ -14,7 +14,6 @@ import pandas as pd
 
 from toporank.building.chunks.ledger import LedgerRow
 from toporank.building.chunks.plan import PlannedDecoy
-from toporank.building.chunks.stages import CHANGED
 from toporank.building.chunks.store import Store
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
@@ -22,7 +21,6 @@ from toporank.code import SCORES, code_of
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.confidence.beside import state_beside
 from toporank.confidence.table import Confidence
-from toporank.files.state import MISSING
 from toporank.programs.catalogue import place_of
 from toporank.ranking.interfaces import InterfaceRow
 from toporank.tables.columns import CONTACTS, RESIDUES
@@ -143,8 +141,10 @@ class TargetCache:
 
         The key would not show that it can be read later.
         """
-        unread = any(decoy.size == MISSING.size for decoy in plan if decoy.path)
-        unread |= any(row.reason.startswith(CHANGED) for row in result.fates)
+        not_refused = {decoy.key for decoy in plan if decoy.path}
+        unread = any(
+            row.key in not_refused and not row.structure_sha256 for row in result.fates
+        )
         if not unread:
             content = result.to_json().encode()
             key = self._keys[result.target]

@@ -63,7 +63,7 @@ class Status:
 
 
 INTERMEDIATE = "an intermediate state of its program, not a model: "
-"""How the reason begins for which such a file is not scored."""
+"""How the reason of such a file begins; `Decoy.refused_as` says it to programs."""
 
 
 class Decoy(NamedTuple):
@@ -72,6 +72,7 @@ class Decoy(NamedTuple):
     refused : why a file with this name cannot be used, and what to do; `""` if it can. Target and
         name of a refused decoy are `table_name`s; its path may hold any character.
     model : which of the models of the file it is, from 1; 0 for the only one
+    refused_as : the status of a refused one, `unreadable` or `intermediate`
     lacks : which chains it lacks that most models of its target have, in words
     spare : its chains that most models of its target have in fewer copies, as
         `partners.partner_name` writes them
@@ -84,6 +85,7 @@ class Decoy(NamedTuple):
     path: str
     refused: str = ""
     model: int = 0
+    refused_as: str = ""
     lacks: str = ""
     spare: str = ""
     folder: str = ""

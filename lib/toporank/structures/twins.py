@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 
 import gemmi
@@ -39,14 +40,15 @@ def join_twins(residues: list[ModelResidue]) -> tuple[list[ModelResidue], list[s
             continue
         best = max(site, key=_occupancy)
         parts = [residue for residue in site if residue.name == best.name]
+        n_atoms = sum(len(residue.residue) for residue in site)
         _take(site[0], best, parts)
-        n_left_out += len(site) - len(parts)
+        n_left_out += n_atoms - len(site[0].residue)
         further.update(residue.place for residue in site[1:])
     if not further:
         return residues, []
     notes = []
     if n_left_out:
-        notes.append(f"amino acids in alternate locations left out: {n_left_out}")
+        notes.append(f"{n_left_out} atoms in alternate locations left out")
     return [residue for residue in residues if residue.place not in further], notes
 
 
@@ -66,7 +68,8 @@ def _take(first: ModelResidue, best: ModelResidue, parts: list[ModelResidue]) ->
 
 
 def _occupancy(residue: ModelResidue) -> float:
-    return max((atom.occ for atom in residue.residue), default=0.0)
+    numbers = [atom.occ for atom in residue.residue if not math.isnan(atom.occ)]
+    return max(numbers, default=0.0)
 
 
 def _are_apart(site: list[ModelResidue]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import gemmi
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -17,6 +18,7 @@ from toporank.errors import StructureError
 from toporank.finding.complexes import BY_SEQUENCE
 from toporank.finding.discovery import decoys_of
 from toporank.structures.complex import Complex
+from toporank.structures.in_memory import complex_of
 from toporank.structures.read import read_complex
 
 BACKBONE = ("N", "CA", "C", "O")
@@ -85,6 +87,27 @@ def test_residues_in_one_point_are_left_out(tmp_path, change, only_ca, numbers):
     n, span = len(numbers), f"{numbers[0]} to {numbers[-1]}"
     assert note.startswith(f"{n} of 131 residues of chain 'B' lie in one point")
     assert f"({span}): left out" in note
+
+
+@pytest.mark.parametrize("held", ["mmCIF", "second model of a file", "in memory"])
+@pytest.mark.parametrize("where", [(0, 0, 0), (999.9, 999.9, 999.9)])
+def test_so_they_are_however_a_model_is_held(tmp_path, held, where):
+    lost = range(1, 12)
+    change = at(*where)
+    padded = [change(a) if a.chain == "B" and a.number in lost else a for a in ATOMS]
+    rest = [a for a in ATOMS if a.chain == "A" or a.number not in lost]
+    path = write(tmp_path / "model.pdb", pdb(padded))
+    if held == "mmCIF":
+        complex_ = read_complex(write(tmp_path / "model.cif", mmcif(padded)))
+    elif held == "in memory":
+        complex_ = complex_of(gemmi.read_structure(str(path)))
+    else:
+        models = (
+            f"MODEL        1\n{pdb(ATOMS)}ENDMDL\nMODEL        2\n{pdb(padded)}ENDMDL\n"
+        )
+        complex_ = read_complex(write(tmp_path / "models.pdb", models), 1)
+    assert complex_.residues == read_complex(write(path, pdb(rest))).residues
+    assert any("11 of 131 residues of chain 'B' lie in one point" in n for n in complex_.notes)  # fmt: skip
 
 
 @pytest.mark.parametrize("change", [on_ca, at(0, 0, 0)], ids=["CA", "the origin"])

@@ -26,7 +26,7 @@ from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
 from toporank.report.drawings import matrices_of_model
 from toporank.report.pair_confidence import OfPair, of_pairs
 from toporank.scorer.scorer import Scorer
-from toporank.structures.identity import INTERMEDIATE
+from toporank.structures.identity import Status
 from toporank.tables.notes import BETWEEN
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def describe_models(grouped: Grouped) -> str:
     Copies and intermediate states do not count as models.
     """
     decoys = grouped.decoys
-    n_intermediate = sum(decoy.refused.startswith(INTERMEDIATE) for decoy in decoys)
+    n_intermediate = sum(decoy.refused_as == Status.INTERMEDIATE for decoy in decoys)
     n_copies = len(grouped.copies)
     n_targets = len({decoy.target for decoy in decoys})
     n_models = len(decoys) - n_copies - n_intermediate

@@ -28,6 +28,7 @@ from toporank.building.chunks.store import Store, cpu_seconds
 from toporank.chains.partners import parse_partners
 from toporank.errors import (
     ChainMissingError,
+    ChangedError,
     FeatureError,
     IntermediateError,
     NoInterfaceError,
@@ -39,7 +40,7 @@ from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import note_progress
 from toporank.files.state import FileState, state_if_there
 from toporank.structures.dssp import DsspMissingError, dssp_version
-from toporank.structures.identity import INTERMEDIATE, DecoyKey, Status
+from toporank.structures.identity import DecoyKey, Status
 from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
 
@@ -224,6 +225,8 @@ def _through_stages(
     except Exception as error:  # noqa: BLE001
         # the job boundary: a decoy's failure is a status, its siblings go on
         status, reason = _verdict(error)
+        if isinstance(error, ChangedError):
+            row = row._replace(structure_sha256="")
         notes = [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]
         facts = _facts(error.facts) if isinstance(error, TopoRankError) else {}
         return row._replace(status=status, reason="; ".join([reason, *notes]), **facts)
@@ -346,7 +349,7 @@ def decoy_content(member: PlannedDecoy) -> tuple[bytes, str]:
 
     Raises StructureError when it cannot be read, and IntermediateError where it is no model.
     """
-    if member.refused.startswith(INTERMEDIATE):
+    if member.refused_as == Status.INTERMEDIATE:
         raise IntermediateError(member.refused)
     if member.refused:
         raise StructureError(member.refused)

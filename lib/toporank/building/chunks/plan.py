@@ -43,7 +43,7 @@ class PlannedDecoy(NamedTuple):
     partners : by the chains of its file, as `partners.partners_text` writes them; empty when each
         chain is one.
     partners_given : as they were given, if by other names.
-    model, lacks, spare : as in `structures.identity.Decoy`.
+    refused_as, model, lacks, spare : as in `structures.identity.Decoy`.
     source : who says the partners, as in `chains.resolve.Chosen`; empty where nobody does.
     joined : which chains are one partner by nature, in a sentence.
     of_monomers : `yes` where a chain has the B factors that it has in another complex.
@@ -64,6 +64,7 @@ class PlannedDecoy(NamedTuple):
     source: str = ""
     joined: str = ""
     of_monomers: str = ""
+    refused_as: str = ""
 
     @property
     def native_partners(self) -> str:
@@ -123,6 +124,7 @@ def planned(
             version=state.version,
             dockq="" if dockq is None else repr(float(dockq)),
             refused=decoy.refused,
+            refused_as=decoy.refused_as,
             partners=partners,
             model=decoy.model,
             lacks=decoy.lacks,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toporank.code import GRAPHS, code_of
-from toporank.errors import StructureError
+from toporank.errors import ChangedError
 from toporank.features.registry import FeatureChoice, canonical
 from toporank.layout import STAGES
 from toporank.structures.identity import structure_format
@@ -18,8 +18,6 @@ from toporank.structures.text import read_content
 if TYPE_CHECKING:
     from toporank.structures.read import StructureFile
 
-CHANGED = "the file was changed while it was built"
-"""Why a decoy has no result whose file is not the one that was planned."""
 WITHOUT_MODULE = ("atoms", "in_file", "contacts", "label")
 """Kinds of artefacts that are made in one way only."""
 PACKAGES = {
@@ -62,12 +60,13 @@ class Source(NamedTuple):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def open(self) -> StructureFile:
-        """The file. Raises StructureError when it is not the one of this digest."""
+        """The file. Raises ChangedError when it is not the one of this digest."""
         from toporank.structures.read import open_structure  # imports gemmi
 
         file = open_structure(self.path, self.content)
         if file.sha256 != self.sha256:
-            raise StructureError(CHANGED, remedy="run again")
+            what = "the file was changed while it was built"
+            raise ChangedError(what, remedy="run again")
         return file
 
 

@@ -1,0 +1,123 @@
+"""A chain that touches nothing or little is named, and the number is that of the others, however
+the model is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import gemmi
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+import toporank
+from complexes import moved, positions, read_atoms, write_pdb
+from structures_text import EXAMPLES
+
+PAIR = read_atoms(EXAMPLES / "1EMV/near1.pdb.gz")
+INHIBITOR = read_atoms(EXAMPLES / "1PPE/near1.pdb.gz")
+
+
+def called(atoms: list[str], names: dict[str, str]) -> list[str]:
+    """Some chains of a complex under other names."""
+    return [f"{a[:21]}{names[a[21]]}{a[22:]}" for a in atoms if a[21] in names]
+
+
+def ca(atoms: list[str]) -> np.ndarray:
+    return positions(atom for atom in atoms if atom[12:16] == " CA ")
+
+
+def beside(chain: str, place: tuple[float, float, float]) -> list[str]:
+    """The inhibitor of another complex with its middle so many Å from that of the pair."""
+    atoms = called(INHIBITOR, {"B": chain})
+    shift = positions(PAIR).mean(axis=0) + place - positions(atoms).mean(axis=0)
+    return moved(atoms, [chain], lambda xyz: xyz + shift)
+
+
+def touching(chain: str) -> list[str]:
+    """The inhibitor with a few residues on the pair."""
+    tree = cKDTree(ca(PAIR))
+    for distance in np.arange(60.0, 20.0, -0.25):
+        atoms = beside(chain, (distance, 0, 0))
+        if np.count_nonzero(tree.query(ca(atoms))[0] < 10) >= 2:
+            return atoms
+    raise AssertionError
+
+
+FAR = beside("C", (90, 0, 0))
+MODELS = {
+    "far": PAIR + FAR,
+    "two far": PAIR + FAR + beside("D", (0, 95, 0)),
+    "far, first": called(FAR, {"C": "A"}) + called(PAIR, {"A": "B", "B": "C"}),
+    "touching": PAIR + touching("C"),
+    "touching and far": PAIR + touching("C") + beside("D", (0, 95, 0)),
+}
+
+
+def as_pdb(path: Path) -> Path:
+    return path.parent
+
+
+def as_mmcif(path: Path) -> Path:
+    structure = gemmi.read_structure(str(path))
+    structure.setup_entities()
+    path.unlink()
+    structure.make_mmcif_document().write_file(str(path.with_suffix(".cif")))
+    return path.parent
+
+
+def as_models_of_a_file(path: Path) -> Path:
+    structure = gemmi.read_structure(str(path))
+    structure.add_model(structure[0].clone(), 0)
+    structure.renumber_models()
+    structure.make_pdb_string()
+    path.write_text(structure.make_pdb_string())
+    return path.parent
+
+
+def in_memory(path: Path) -> gemmi.Structure:
+    return gemmi.read_structure(str(path))
+
+
+WRITTEN = [as_pdb, as_mmcif, as_models_of_a_file, in_memory]
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory) -> Callable:
+    """Scores one model that is written in a way."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def scored(atoms: list[str], written: Callable = as_pdb) -> toporank.Results:
+        path = write_pdb(tmp_path_factory.mktemp("in") / "m/model.pdb", atoms)
+        return toporank.score(written(path), cache=cache)
+
+    return scored
+
+
+@pytest.mark.parametrize(
+    ("what", "written"),
+    [*(("far", way) for way in WRITTEN), ("two far", as_pdb), ("far, first", as_mmcif)],
+)
+def test_a_chain_that_touches_nothing_is_named_and_takes_nothing(answer, what, written):
+    pair = answer(PAIR).models["dockq"].iloc[0]
+    results = answer(MODELS[what], written)
+    assert results.models["dockq"].tolist() == pytest.approx([pair] * len(results.models))  # fmt: skip
+    (caveats,) = results.targets["caveats"]
+    loose = {"far": "C", "two far": "CD", "far, first": "A"}[what]
+    for chain in loose:
+        assert f"partner {chain} touches no other" in caveats
+
+
+@pytest.mark.parametrize(
+    ("what", "written"),
+    [("touching", as_pdb), ("touching", as_mmcif), ("touching and far", in_memory)],
+)
+def test_a_touch_of_a_few_residues_is_no_headline(answer, what, written):
+    results = answer(MODELS[what], written)
+    touch = results.interfaces.set_index("interface").loc["B:C"]
+    assert touch["role"] == "side contact"
+    assert touch["dockq"] < 0.1
+    assert results.models["dockq"].iloc[0] > 0.7
+    assert "one partner" not in results.targets["caveats"].iloc[0]
