@@ -13,30 +13,25 @@ import pytest
 from scipy.spatial import cKDTree
 
 import toporank
-from complexes import moved, positions, read_atoms, write_pdb
-from structures_text import EXAMPLES
+from complexes import chains_of, moved, positions, renamed, write_pdb
+from structures_text import EXAMPLES, Atom, atoms_of, mmcif
 
-PAIR = read_atoms(EXAMPLES / "1EMV/near1.pdb.gz")
-INHIBITOR = read_atoms(EXAMPLES / "1PPE/near1.pdb.gz")
-
-
-def called(atoms: list[str], names: dict[str, str]) -> list[str]:
-    """Some chains of a complex under other names."""
-    return [f"{a[:21]}{names[a[21]]}{a[22:]}" for a in atoms if a[21] in names]
+PAIR = atoms_of(EXAMPLES / "1EMV/near1.pdb.gz")
+INHIBITOR = chains_of(atoms_of(EXAMPLES / "1PPE/near1.pdb.gz"), "B")
 
 
-def ca(atoms: list[str]) -> np.ndarray:
-    return positions(atom for atom in atoms if atom[12:16] == " CA ")
+def ca(atoms: list[Atom]) -> np.ndarray:
+    return positions(atom for atom in atoms if atom.name == "CA")
 
 
-def beside(chain: str, place: tuple[float, float, float]) -> list[str]:
+def beside(chain: str, place: tuple[float, float, float]) -> list[Atom]:
     """The inhibitor of another complex with its middle so many Å from that of the pair."""
-    atoms = called(INHIBITOR, {"B": chain})
+    atoms = renamed(INHIBITOR, {"B": chain})
     shift = positions(PAIR).mean(axis=0) + place - positions(atoms).mean(axis=0)
-    return moved(atoms, [chain], lambda xyz: xyz + shift)
+    return moved(atoms, chain, lambda xyz: xyz + shift)
 
 
-def touching(chain: str) -> list[str]:
+def touching(chain: str) -> list[Atom]:
     """The inhibitor with a few residues on the pair."""
     tree = cKDTree(ca(PAIR))
     for distance in np.arange(60.0, 20.0, -0.25):
@@ -50,35 +45,31 @@ FAR = beside("C", (90, 0, 0))
 MODELS = {
     "far": PAIR + FAR,
     "two far": PAIR + FAR + beside("D", (0, 95, 0)),
-    "far, first": called(FAR, {"C": "A"}) + called(PAIR, {"A": "B", "B": "C"}),
+    "far, first": renamed(PAIR + FAR, {"C": "A", "A": "B", "B": "C"}),
     "touching": PAIR + touching("C"),
     "touching and far": PAIR + touching("C") + beside("D", (0, 95, 0)),
 }
 
 
-def as_pdb(path: Path) -> Path:
-    return path.parent
+def as_pdb(folder: Path, atoms: list[Atom]) -> Path:
+    return write_pdb(folder / "m.pdb", atoms).parent
 
 
-def as_mmcif(path: Path) -> Path:
-    structure = gemmi.read_structure(str(path))
-    structure.setup_entities()
-    path.unlink()
-    structure.make_mmcif_document().write_file(str(path.with_suffix(".cif")))
-    return path.parent
+def as_mmcif(folder: Path, atoms: list[Atom]) -> Path:
+    (folder / "m.cif").write_text(mmcif(atoms))
+    return folder
 
 
-def as_models_of_a_file(path: Path) -> Path:
-    structure = gemmi.read_structure(str(path))
+def as_models_of_a_file(folder: Path, atoms: list[Atom]) -> Path:
+    structure = in_memory(folder, atoms)
     structure.add_model(structure[0].clone(), 0)
     structure.renumber_models()
-    structure.make_pdb_string()
-    path.write_text(structure.make_pdb_string())
-    return path.parent
+    (folder / "m.pdb").write_text(structure.make_pdb_string())
+    return folder
 
 
-def in_memory(path: Path) -> gemmi.Structure:
-    return gemmi.read_structure(str(path))
+def in_memory(folder: Path, atoms: list[Atom]) -> gemmi.Structure:
+    return gemmi.read_structure(str(write_pdb(folder / "m.pdb", atoms)))
 
 
 WRITTEN = [as_pdb, as_mmcif, as_models_of_a_file, in_memory]
@@ -89,9 +80,9 @@ def answer(tmp_path_factory) -> Callable:
     """Scores one model that is written in a way."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def scored(atoms: list[str], written: Callable = as_pdb) -> toporank.Results:
-        path = write_pdb(tmp_path_factory.mktemp("in") / "m/model.pdb", atoms)
-        return toporank.score(written(path), cache=cache)
+    def scored(atoms: list[Atom], written: Callable = as_pdb) -> toporank.Results:
+        folder = tmp_path_factory.mktemp("in")
+        return toporank.score(written(folder, atoms), cache=cache)
 
     return scored
 
