@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +39,15 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory of a test: an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable:
+    """Read text through a file of the given name."""
+    from structures_text import write
+    from toporank.structures.read import read_complex
+
+    return lambda text, name="d.pdb": read_complex(write(tmp_path / name, text))
 
 
 @pytest.fixture(scope="session")

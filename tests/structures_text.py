@@ -32,6 +32,7 @@ from toporank.finding.look import sketch_of
 from toporank.finding.sketch import Sketch
 from toporank.structures.chains import ONE_TO_THREE
 from toporank.structures.complex import STANDARD, Complex
+from toporank.structures.identity import Decoy
 from toporank.structures.read import open_structure
 
 COMPRESS = {
@@ -115,13 +116,27 @@ def pair() -> list[Atom]:
     return alanine("A", 1, 0.0) + alanine("B", 1, 5.0)
 
 
-def protein(chain: str, sequence: str, *, y: float = 0.0, first: int = 1) -> list[Atom]:
-    """The backbone of a straight chain along x, 4 Å a residue, numbered from `first` on."""
+def straight(
+    chain: str,
+    residues: Iterable[str],
+    *,
+    y: float = 0.0,
+    step: float = 4.0,
+    first: int = 1,
+    **other,
+) -> list[Atom]:
+    """The backbone of a chain along x, numbered from `first` on; a step of 4 Å joins residues of
+    these names by peptide bonds.
+    """
     atoms = []
-    for k, letter in enumerate(sequence):
-        backbone = alanine(chain, first + k, 4.0 * k, y)
-        atoms += changed(backbone, residue=ONE_TO_THREE[letter])
+    for k, name in enumerate(residues):
+        atoms += changed(alanine(chain, first + k, step * k, y, **other), residue=name)
     return atoms
+
+
+def protein(chain: str, sequence: str, **other) -> list[Atom]:
+    """A straight chain by its sequence."""
+    return straight(chain, [ONE_TO_THREE[letter] for letter in sequence], **other)
 
 
 def changed(atoms: Iterable[Atom], **other) -> list[Atom]:
@@ -224,6 +239,23 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def lay(folder: Path, *names: str) -> Path:
+    """Empty files with these names below a folder."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return folder
+
+
+def by_target(decoys: Iterable[Decoy]) -> dict[str, list[str]]:
+    """Names of decoys by target."""
+    names: dict[str, list[str]] = {}
+    for decoy in decoys:
+        names.setdefault(decoy.target, []).append(decoy.name)
+    return names
+
+
 def put(folder: Path, files: Mapping[str, object]) -> Path:
     """Write files by the endings of their names.
 
@@ -295,6 +327,12 @@ def ca_trace(
         Atom("CA", "ALA", chain, n, *xyz, insertion_code=ic)
         for chain, n, ic, xyz in residues
     )
+
+
+def in_line(*chain_and_x: tuple[str, float]) -> Complex:
+    """A CA for each chain and place along x, numbered in order."""
+    numbered = enumerate(chain_and_x, 1)
+    return ca_trace((chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in numbered)
 
 
 def random_complex(

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from _cases import LAYOUTS, OF_PROGRAMS, Layout
 
-from structures_text import mmcif, pair, pdb, write
+from structures_text import by_target, lay, mmcif, pair, pdb, write
 from toporank.finding.folders import find_decoys
 from toporank.finding.scan import EARLIER, GIVEN, Scan, describe_passed_over, no_decoys
 from toporank.programs.catalogue import PLAIN, programs_of
-from toporank.structures.identity import Decoy, Status
+from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
-
-
-def laid(folder: Path, files: Iterable[str]) -> Path:
-    for file in files:
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).touch()
-    return folder
-
-
-def by_target(decoys: Iterable[Decoy]) -> dict[str, list[str]]:
-    """Names of decoys by target."""
-    names: dict[str, list[str]] = {}
-    for decoy in decoys:
-        names.setdefault(decoy.target, []).append(decoy.name)
-    return names
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.program)
 def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
-    folder = laid(tmp_path / "given", layout.files)
+    folder = lay(tmp_path / "given", *layout.files)
     decoys = find_decoys("set", folder)
     assert by_target(decoys) == layout.decoys
     names = [str(path.relative_to(folder)) for path in Scan(folder).passed_over(decoys)]
@@ -47,7 +31,7 @@ def test_the_folder_of_a_predictor(tmp_path, layout: Layout):
 @pytest.mark.parametrize("row", OF_PROGRAMS["found"], ids=lambda row: row["name"])
 def test_each_model_has_the_target_that_its_place_says(tmp_path, row):
     assert (
-        by_target(find_decoys("set", laid(tmp_path / "given", row["files"])))
+        by_target(find_decoys("set", lay(tmp_path / "given", *row["files"])))
         == row["decoys"]
     )
 
@@ -55,8 +39,8 @@ def test_each_model_has_the_target_that_its_place_says(tmp_path, row):
 def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
     tmp_path,
 ):
-    elsewhere = laid(tmp_path / "elsewhere", ("a.pdb", "deeper/b.pdb"))
-    folder = laid(tmp_path / "given", ("T/c.pdb", "T/inner/d.pdb"))
+    elsewhere = lay(tmp_path / "elsewhere", "a.pdb", "deeper/b.pdb")
+    folder = lay(tmp_path / "given", "T/c.pdb", "T/inner/d.pdb")
     (folder / "linked").symlink_to(elsewhere)
     (elsewhere / "deeper" / "up").symlink_to(elsewhere)
     (folder / "T" / "round").symlink_to(folder / "T")
@@ -73,9 +57,7 @@ def test_no_link_leads_in_circles_and_what_lies_in_a_linked_folder_is_read_once(
 
 
 def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.chdir(
-        laid(tmp_path, ("a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.7z"))
-    )
+    monkeypatch.chdir(lay(tmp_path, "a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.7z"))
     decoys = find_decoys("set", Path("."))
     assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
     assert Scan(Path(".")).passed_over(decoys) == {Path("T/d.pdb.7z"): ""}
@@ -100,7 +82,7 @@ GIVEN_FOLDERS = [
 def test_what_a_predictor_was_given_is_named_and_not_read_beside_what_it_wrote(
     tmp_path, program, given
 ):
-    folder = laid(tmp_path, ("other/a.pdb", given, *BESIDE[program]))
+    folder = lay(tmp_path, "other/a.pdb", given, *BESIDE[program])
     decoys = find_decoys("set", folder)
     assert len(decoys) == 2
     unread = Scan(folder).passed_over(decoys)
@@ -119,7 +101,7 @@ def test_what_a_predictor_was_given_is_named_and_not_read_beside_what_it_wrote(
 def test_a_folder_of_models_may_have_any_name(tmp_path, given, beside):
     if beside and "CD4" in beside[0] and "_env" not in given:
         beside = []
-    folder = laid(tmp_path, (given, *beside))
+    folder = lay(tmp_path, given, *beside)
     decoys = find_decoys("set", folder)
     assert str(folder / given) in {decoy.path for decoy in decoys}
     assert Scan(folder).passed_over(decoys) == {}
@@ -128,12 +110,12 @@ def test_a_folder_of_models_may_have_any_name(tmp_path, given, beside):
 @pytest.mark.parametrize("program", BESIDE)
 def test_what_a_predictor_wrote_is_read_in_a_folder_of_any_name(tmp_path, program):
     inside = [f"processed/{name}" for name in BESIDE[program]]
-    folder = laid(tmp_path, (*inside, "predictions/q/q_model_0.cif"))
+    folder = lay(tmp_path, *inside, "predictions/q/q_model_0.cif")
     assert len(find_decoys("set", folder)) == 2
 
 
 def test_earlier_steps_of_haddock_are_named_and_not_read(tmp_path):
-    folder = laid(tmp_path, ("T/a.pdb", "run/2_emref/emref_1.pdb", "run/1_rigidbody/r_1.pdb.gz"))  # fmt: skip
+    folder = lay(tmp_path, "T/a.pdb", "run/2_emref/emref_1.pdb", "run/1_rigidbody/r_1.pdb.gz")  # fmt: skip
     decoys = find_decoys("set", folder)
     assert [decoy.key for decoy in decoys] == [("2_emref", "emref_1"), ("T", "a")]
     assert Scan(folder).passed_over(decoys) == {folder / "run/1_rigidbody/r_1.pdb.gz": EARLIER.format("HADDOCK")}  # fmt: skip
@@ -148,14 +130,14 @@ NEW_MODULES = [
 
 @pytest.mark.parametrize("files", NEW_MODULES, ids=["gdock", "all new", "no first step"])  # fmt: skip
 def test_a_run_of_haddock_is_one_by_its_form(tmp_path, files):
-    decoys = find_decoys("set", laid(tmp_path / "run", files))
+    decoys = find_decoys("set", lay(tmp_path / "run", *files))
     assert len(decoys) == 2
     assert len({decoy.target for decoy in decoys}) == 1
 
 
 def test_numbered_targets_are_no_run_of_haddock(tmp_path):
     files = ("1_barnase/barnase_1.pdb", "2_trypsin/trypsin_1.pdb", "data/x.csv")
-    assert len(find_decoys("set", laid(tmp_path, files))) == 2
+    assert len(find_decoys("set", lay(tmp_path, *files))) == 2
 
 
 def test_results_of_toporank_are_no_input(tmp_path):
@@ -165,7 +147,7 @@ def test_results_of_toporank_are_no_input(tmp_path):
         "x/input/y/b.pdb",
         "results/c.pdb",
     )
-    folder = laid(tmp_path, ("T/a.pdb", *results))
+    folder = lay(tmp_path, "T/a.pdb", *results)
     assert [decoy.key for decoy in find_decoys("set", folder)] == [
         ("T", "a"),
         ("results", "c"),
@@ -180,7 +162,7 @@ def test_results_of_toporank_are_no_input(tmp_path):
 
 @pytest.mark.parametrize("files", [(), ("T/a.pdb.7z",), ("deep/T/a.bcif",)])
 def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, files):
-    folder = laid(tmp_path, files)
+    folder = lay(tmp_path, *files)
     assert (
         "expected <target>/<decoy>.pdb"
         in no_decoys("set", folder, Scan(folder).passed_over([])).remedy
@@ -188,7 +170,7 @@ def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, file
 
 
 def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
-    folder = laid(tmp_path, ("T/deeper/a\tb\x1b.pdb",))
+    folder = lay(tmp_path, "T/deeper/a\tb\x1b.pdb")
     assert str(no_decoys("set", folder, Scan(folder).passed_over([]))).isprintable()
 
 
@@ -214,14 +196,14 @@ def test_an_odd_name_that_is_passed_over_can_be_printed(tmp_path):
 )
 def test_models_and_the_files_beside_them_name_the_program(tmp_path, program, files):
     assert (
-        programs_of(find_decoys("set", laid(tmp_path / "given", files.split())))
+        programs_of(find_decoys("set", lay(tmp_path / "given", *files.split())))
         == program
     )
 
 
 @pytest.mark.parametrize("row", OF_PROGRAMS["parts"], ids=lambda row: row["program"])
 def test_the_part_of_an_output_folder_that_is_scored(tmp_path, row):
-    folder = laid(tmp_path / "given", row["files"])
+    folder = lay(tmp_path / "given", *row["files"])
     assert Scan(folder).part_to_score().folder == folder / row["part"]
 
 
@@ -229,7 +211,7 @@ def test_the_part_of_an_output_folder_that_is_scored(tmp_path, row):
     "row", OF_PROGRAMS["intermediates"], ids=lambda row: row["name"]
 )
 def test_recycles_and_trajectories_are_no_models(tmp_path, row):
-    decoys = find_decoys("set", laid(tmp_path, row["files"]))
+    decoys = find_decoys("set", lay(tmp_path, *row["files"]))
     assert len(decoys) == len(row["files"])
     assert [decoy.name for decoy in decoys if not decoy.refused] == row["models"]
     assert all(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -102,3 +102,10 @@ def copies(one: Complex, moves: np.ndarray) -> Complex:
         residue_of=np.tile(one.residue_of, count) + first_residue,
         ca=np.where(ca >= 0, ca + first_atom, -1),
     )
+
+
+def assert_same(one: Complex, other: Complex) -> None:
+    """Equal in every field."""
+    for field in fields(one):
+        values = (getattr(each, field.name) for each in (one, other))
+        np.testing.assert_array_equal(*values, err_msg=field.name)

@@ -220,8 +220,9 @@ def alphafold3(
     return folder / "x_model.cif"
 
 
-def row_of(path: Path, partners: tuple = ()) -> Confidence:
-    (row,) = confidences([DecoyFile("T", "d", path, partners)])
+def row_of(path: Path, partners: tuple = (), **about: object) -> Confidence:
+    """The row of a decoy by itself."""
+    (row,) = confidences([DecoyFile("T", "d", path, partners, **about)])
     return row
 
 

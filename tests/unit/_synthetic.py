@@ -111,6 +111,12 @@ def members(folder: Path, graphs: dict[tuple[str, str, str], Data]) -> list[Memb
     return found
 
 
+def packed(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
+    """A pack of graphs."""
+    write_pack(path, members(path.with_suffix(".graphs"), graphs))
+    return path
+
+
 def labelled(seed: int, **other: Any) -> Data:
     """A graph whose label is a simple function of its nodes, so that there is something to
     learn.
@@ -136,10 +142,7 @@ def training_graphs(
 
 def training_pack(path: Path, **other: Any) -> Path:
     """A pack with a train and a val split."""
-    write_pack(
-        path, members(path.parent / f"{path.stem}_graphs", training_graphs(**other))
-    )
-    return path
+    return packed(path, training_graphs(**other))
 
 
 def local_pack(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:

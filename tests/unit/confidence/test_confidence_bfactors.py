@@ -275,7 +275,7 @@ def test_but_a_file_of_the_predictor_is_used_and_other_files_by_gemmi_may_have_p
     (tmp_path / "q_unrelaxed_rank_001_m.cif").write_text(
         mmcif(near, core(near), QUALITY)
     )
-    (row,) = confidences([DecoyFile("T", "d", tmp_path / "q_unrelaxed_rank_001_m.cif")])
+    row = row_of(tmp_path / "q_unrelaxed_rank_001_m.cif")
     assert (row.status, row.plddt_source, row.reason) == (
         "incomplete",
         "file",

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _confidence import row_of
 
 from structures_text import EXAMPLES
 from toporank.confidence import measures
-from toporank.confidence.confidences import confidences
-from toporank.confidence.examine import DecoyFile
 from toporank.structures.read import read_complex
 
 A, B = np.array([0, 1]), np.array([2, 3, 4])
@@ -117,7 +116,7 @@ def test_the_published_tools_give_the_same_numbers(tmp_path):
     """Of ipsae 1.0.1 (PAE and distance cutoff 10) and foldmetrics 0.2.0 on these files; this counts
     12 Å in LIS.
     """
-    (row,) = confidences([DecoyFile("T", "d", as_colabfold(tmp_path))])
+    row = row_of(as_colabfold(tmp_path))
     assert (row.predictor, row.status, row.ptm, row.iptm, row.ranking_score) == (
         "ColabFold",
         "ok",
@@ -134,7 +133,7 @@ def test_the_published_tools_give_the_same_numbers(tmp_path):
 
 def test_and_on_untouched_output_of_colabfold(predictor_outputs):
     (model,) = predictor_outputs.glob("colabfold_pdl1*.pdb.gz")
-    (row,) = confidences([DecoyFile("T", "d", model)])
+    row = row_of(model)
     assert (row.ipsae, row.lis, row.pdockq, row.pdockq2) == pytest.approx(
         (0.8680, 0.7620, 0.5757, 0.9059), abs=1e-4
     )

@@ -16,13 +16,24 @@ from pathlib import Path
 import gemmi
 import numpy as np
 import pytest
+from _confidence import row_of
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from predictor_files import FILES
 from replacing import WAYS
-from structures_text import Atom, alanine, changed, mmcif, pdb, put, with_b, write
+from structures_text import (
+    Atom,
+    alanine,
+    changed,
+    mmcif,
+    pdb,
+    protein,
+    put,
+    with_b,
+    write,
+)
 from toporank.confidence import bfactors
 from toporank.confidence.beside import state_beside, states
 from toporank.confidence.chain_pairs import UNNAMED_PAIRS
@@ -48,12 +59,6 @@ ATOMS = alanine("A", 1, 0.0) + alanine("A", 2, 0.0, 4.0) + alanine("B", 1, 5.0)
 """Two residues of chain A, one of chain B, all at the interface."""
 PAE = [[0.0, 1.0, 2.0], [1.0, 0.0, 4.0], [3.0, 5.0, 0.0]]
 IPTM_PTM = {"ptm": 0.75, "iptm": 0.5}
-
-
-def confidence_of(path: Path, partners: tuple = (), **about: object) -> Confidence:
-    """The row of a decoy by itself."""
-    (row,) = confidences([DecoyFile("T", "d", path, partners, **about)])
-    return row
 
 
 def with_plddt(values: list[float], atoms=ATOMS) -> str:
@@ -99,7 +104,7 @@ for program, row in FILES["layouts"].items():
 
 @pytest.mark.parametrize("program", BESIDE)
 def test_what_a_predictor_writes_is_found_by_its_names(tmp_path, program):
-    row = confidence_of(laid(tmp_path, *BESIDE[program]))
+    row = row_of(laid(tmp_path, *BESIDE[program]))
     assert (row.predictor, row.status, row.reason) == (
         program.partition(",")[0],
         "ok",
@@ -138,7 +143,7 @@ def test_a_complex_of_the_alphafold_database_is_read_with_its_pae_and_iptm(
         f"AF-{entry}-confidence_v1.json": {"residueNumber": [1, 2, 3], "confidenceScore": [90.0, 80.0, 70.0]},
     }  # fmt: skip
     text = mmcif(ATOMS) + OF_DATABASE.format(iptm=iptm)
-    row = confidence_of(laid(tmp_path, f"AF-{entry}-model_v1.cif", files, text))
+    row = row_of(laid(tmp_path, f"AF-{entry}-model_v1.cif", files, text))
     assert (row.predictor, row.status) == ("AlphaFold Database", "ok")
     assert (row.iptm, row.plddt) == (expected, 80.0)
     assert row.interface_pae == (2 + 4 + 3 + 5) / 4
@@ -148,7 +153,7 @@ def test_a_file_with_none_of_the_expected_values_is_a_problem(tmp_path):
     """A release of a predictor that renames its values must not pass without a word."""
     model, _ = BESIDE["ColabFold"]
     scores = model.replace("_relaxed_", "_scores_").replace(".pdb", ".json")
-    row = confidence_of(
+    row = row_of(
         laid(tmp_path, model, {scores: {"iptm_score": 0.5, "pae_matrix": [[0]]}})
     )
     assert (row.status, row.iptm) == ("incomplete", None)
@@ -195,7 +200,7 @@ def of_three(
     if pae:
         beside[row["pae_file"]] = {row["pae"]: np.ones((3, 3))}
     path = laid(folder, row["model"], beside, mmcif(atoms))
-    row = confidence_of(path, partners)
+    row = row_of(path, partners)
     assert (row.predictor, row.iptm) == (program, 0.72)
     return row
 
@@ -250,14 +255,13 @@ def test_alphafold_2_predicts_proteins_so_its_iptm_is_of_all_partners_beside_an_
     beside = {f"q_scores_{TAG}.json": IPTM_PTM}
     path = laid(tmp_path, f"q_unrelaxed_{TAG}.pdb", beside, pdb([*THREE, ion]))
     for partners, expected in ((EACH, ""), (JOINED, ALL_CHAINS)):
-        row = confidence_of(path, partners)
+        row = row_of(path, partners)
         assert (row.iptm, row.iptm_of, row.interface_iptm) == (0.5, expected, None)
 
 
 SURE = np.array([97.0, 96.0, 95.0, 80.0, 60.0])
 """pLDDT of chain A (three residues) and chain B (two); so sure are the best models of ColabFold."""
-FIVE_RESIDUES = [a for i in range(3) for a in alanine("A", i + 1, 0.0, 4.0 * i)]
-FIVE_RESIDUES += [a for i in range(2) for a in alanine("B", i + 1, 5.0, 4.0 * i)]
+FIVE_RESIDUES = protein("A", "AAA") + protein("B", "AA", y=5.0)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +296,7 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
         beside,
         with_plddt(b_factors.tolist(), FIVE_RESIDUES),
     )
-    row = confidence_of(model)
+    row = row_of(model)
     assert (row.status, row.iptm) == ("incomplete" if reason else "ok", 0.5)
     assert row.reason[: len(reason)] == reason
     used = (row.interface_pae, row.plddt, row.plddt_source)
@@ -333,7 +337,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_kept(tmp_path, values, rea
         beside = {"pae_x_model_0.npz": {"plddt": [0.9] * 3}}
     elif isinstance(values, np.ndarray):
         beside = {"pae_x_model_0.npz": {"pae": values}}
-    row = confidence_of(laid(tmp_path, "x_model_0.cif", beside))
+    row = row_of(laid(tmp_path, "x_model_0.cif", beside))
     assert row.status == "incomplete"
     assert reason in row.reason
     assert (row.ptm, row.iptm, row.interface_pae, row.plddt) == (None,) * 4
@@ -349,7 +353,7 @@ def test_a_number_that_cannot_be_used_does_not_take_others_along(tmp_path, progr
         name: {**values, "ptm": np.array([0.6, 0.7])} if "ptm" in values else values
         for name, values in beside.items()
     }
-    row = confidence_of(laid(tmp_path, model, bad))
+    row = row_of(laid(tmp_path, model, bad))
     assert (row.status, row.reason) == ("incomplete", "ptm is not one number")
     assert (row.ptm, row.iptm) == (None, 0.5)
     assert row.ranking_score == (None if program == "ColabFold" else 0.55)
@@ -364,14 +368,14 @@ def test_a_model_that_is_odd_and_can_be_read_is_as_any_other(tmp_path, odd):
         if odd == "mark"
         else ("ranked_0.pdb", PLDDT)
     )
-    expected = confidence_of(laid(tmp_path, name, {}, text))
+    expected = row_of(laid(tmp_path, name, {}, text))
     if odd == "charge":
         text = "".join(f"{line[:78]:78}A1\n" for line in text.splitlines())
     (tmp_path / name).write_text("\ufeff" * (odd == "mark") + text)
     if odd == "suffix":
         name += ".GZ"
         (tmp_path / name).write_bytes(gzip.compress(text.encode()))
-    assert confidence_of(tmp_path / name) == expected
+    assert row_of(tmp_path / name) == expected
 
 
 def zipped(name: str, member: bytes, **changes) -> bytes:
@@ -480,7 +484,7 @@ def test_a_link_to_itself_costs_nobody_else_a_row(tmp_path):
     )
     assert [row.status for row in rows] == ["ok", "none", "none"]
     (tmp_path / "ranked_0.pdb").symlink_to(tmp_path / "ranked_0.pdb")
-    assert "cannot be read" in confidence_of(tmp_path / "ranked_0.pdb").reason
+    assert "cannot be read" in row_of(tmp_path / "ranked_0.pdb").reason
     assert states({tmp_path})
 
 
@@ -531,7 +535,7 @@ def test_plddt_out_of_its_range_or_of_another_length_is_unknown(
     tmp_path, plddt, reason
 ):
     beside = {f"q_scores_{TAG}.json": {**IPTM_PTM, "pae": PAE, "plddt": plddt}}
-    row = confidence_of(laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
+    row = row_of(laid(tmp_path, f"q_relaxed_{TAG}.pdb", beside))
     assert (row.status, row.ptm, row.interface_pae) == ("incomplete", 0.75, 3.5)
     assert reason in row.reason
     assert (row.plddt, row.plddt_source) == (80, "b_factor")
@@ -582,9 +586,7 @@ def test_a_table_of_haddock_with_odd_cells_costs_at_most_the_row_of_its_model(
     tmp_path, table, score, reason
 ):
     (tmp_path / "capri_ss.tsv").write_text(table, newline="")
-    row = confidence_of(
-        laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT)
-    )
+    row = row_of(laid(tmp_path, "m.pdb", {}, HEADER.format(module="mine") + PLDDT))
     assert (row.haddock_score, row.haddock_vdw) == (score, -24.865)
     assert reason in row.reason
     assert row.status == ("incomplete" if reason else "ok")
@@ -600,9 +602,9 @@ def test_a_model_that_the_table_of_haddock_lacks_has_no_score_to_be_compared_wit
         "model\tscore\n../1_emref/m.pdb\t-7\n../0_other/n.pdb\t-8\n"
     )
     text = HEADER.format(module="emref") + PLDDT
-    row = confidence_of(laid(tmp_path / "1_emref", "m.pdb", {}, text))
+    row = row_of(laid(tmp_path / "1_emref", "m.pdb", {}, text))
     assert (row.haddock_score, row.status) == (-7, "ok")
-    row = confidence_of(laid(tmp_path / "1_emref", "n.pdb", {}, text))
+    row = row_of(laid(tmp_path / "1_emref", "n.pdb", {}, text))
     assert (row.haddock_score, row.haddock_vdw, row.status) == (
         None,
         -24.865,
@@ -637,10 +639,10 @@ def test_iptm_and_plddt_of_alphapulldown_are_read_by_name_and_by_order(
     }
     for name, n in models.items():
         text = with_plddt([10.0 * n, 20.0 * n, 30.0 * n])
-        row = confidence_of(laid(tmp_path, f"{name}.pdb", beside, text))
+        row = row_of(laid(tmp_path, f"{name}.pdb", beside, text))
         assert (row.iptm, row.ranking_score, row.plddt) == of_model[n]
         assert row.plddt_source == "file"
-    row = confidence_of(laid(tmp_path, "ranked_2.pdb", beside))
+    row = row_of(laid(tmp_path, "ranked_2.pdb", beside))
     assert (row.iptm, row.plddt, row.plddt_source) == (None, 80, "b_factor")
     assert row.reason == "ranking_debug.json orders 2 models, so there is no ranked_2"
 
@@ -678,12 +680,12 @@ def test_atoms_come_from_where_they_were_built_and_not_from_the_file(tmp_path):
     model = laid(tmp_path, *BESIDE["Boltz"])
     atoms = alanine("A", 1, 0.0) + alanine("A", 2, 4.0) + alanine("B", 1, 90.0)
     apart = write(tmp_path / "apart.cif", mmcif(atoms))
-    row = confidence_of(model, atoms=lambda: read_complex(apart))
+    row = row_of(model, atoms=lambda: read_complex(apart))
     assert (row.iptm, row.interface_pae) == (0.5, None)
 
 
 def test_without_files_and_plddt_there_is_nothing_and_no_noise(tmp_path):
-    row = confidence_of(laid(tmp_path, "d.pdb", {"notes.json": {"iptm": 1}}))
+    row = row_of(laid(tmp_path, "d.pdb", {"notes.json": {"iptm": 1}}))
     assert row == Confidence("T", "d")
     write_confidence(tmp_path / "c.csv", [row])
     assert (tmp_path / "c.csv").read_text() == "target,decoy,predictor,status,reason\n"
@@ -693,11 +695,11 @@ def test_a_model_that_cannot_be_read_is_named_where_its_predictor_says_something
     tmp_path,
 ):
     beside = {"confidence_x_model_0.json": IPTM_PTM}
-    row = confidence_of(laid(tmp_path, "x_model_0.cif", beside, "no structure"))
+    row = row_of(laid(tmp_path, "x_model_0.cif", beside, "no structure"))
     assert (row.status, row.iptm) == ("incomplete", None)
     assert row.reason.startswith("not a readable mmcif file")
     os.mkfifo(tmp_path / "waits_for_ever.pdb")
-    assert confidence_of(tmp_path / "waits_for_ever.pdb") == Confidence("T", "d")
+    assert row_of(tmp_path / "waits_for_ever.pdb") == Confidence("T", "d")
 
 
 def test_a_table_has_the_columns_that_have_a_value_and_is_read_back(tmp_path):
@@ -739,7 +741,7 @@ WITHIN = PLDDT[:60] + " 12.00" + PLDDT[66:]
 def test_b_factors_are_plddt_only_where_something_says_so(
     tmp_path, name, text, expected
 ):
-    row = confidence_of(laid(tmp_path, name, {}, text))
+    row = row_of(laid(tmp_path, name, {}, text))
     assert (row.plddt, row.interface_plddt) == (
         pytest.approx(expected, abs=1e-4) if expected else None,
     ) * 2
@@ -753,13 +755,13 @@ def test_an_mmcif_file_that_declares_plddt_has_it_unless_it_names_an_experiment(
     column = block.find_loop("_atom_site.B_iso_or_equiv")
     for k in range(len(column)):
         column[k] = str(10 + k)
-    row = confidence_of(laid(tmp_path, "any.cif", {}, block.as_string()))
+    row = row_of(laid(tmp_path, "any.cif", {}, block.as_string()))
     assert row.plddt == pytest.approx(np.mean(range(10, 25)))
     assert row.predictor == ""
     block.set_pair("_exptl.method", "'X-RAY DIFFRACTION'")
-    assert confidence_of(
-        laid(tmp_path, "any.cif", {}, block.as_string())
-    ) == Confidence("T", "d")
+    assert row_of(laid(tmp_path, "any.cif", {}, block.as_string())) == Confidence(
+        "T", "d"
+    )
 
 
 HEADER = """\
@@ -800,7 +802,7 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
         (tmp_path / step).mkdir()
         table = f"model\tscore\tvdw\n../4_seletopclusts/other.pdb\t-9\t1\n../4_seletopclusts/m.pdb\t{score}\t-\n"
         (tmp_path / step / "capri_ss.tsv").write_text(table)
-    row = confidence_of(write(models / "m.pdb.gz", text))
+    row = row_of(write(models / "m.pdb.gz", text))
     assert (row.predictor, row.status, row.haddock_score, row.haddock_vdw) == (
         "HADDOCK",
         "ok",
@@ -811,7 +813,7 @@ def test_a_table_of_haddock_goes_before_the_header_and_the_last_step_before_othe
     (tmp_path / "10_caprieval" / "capri_ss.tsv").write_text(
         "model\tscore\n../4_seletopclusts/m.pdb\t-1.2.3\n"
     )
-    row = confidence_of(models / "m.pdb.gz")
+    row = row_of(models / "m.pdb.gz")
     assert row.status == "incomplete"
     assert "capri_ss.tsv: score is '-1.2.3', not a number" in row.reason
 

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import reference
-from structures_text import EXAMPLES, Atom, ca_trace, complex_of, random_complex
+from structures_text import (
+    EXAMPLES,
+    Atom,
+    complex_of,
+    in_line,
+    random_complex,
+)
 from toporank.errors import FeatureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.legacy_edges import LegacyV11, legacy_columns, legacy_edges
@@ -25,12 +31,6 @@ raw_and_scaled = pytest.mark.parametrize(
 
 def nodes_of(complex_) -> np.ndarray:
     return np.flatnonzero(complex_.ca >= 0)
-
-
-def in_line(*chain_and_x: tuple[str, float]):
-    return ca_trace(
-        (chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1)
-    )
 
 
 # ---- which nodes are joined ----------------------------------------------------------------------

@@ -12,7 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import reference
-from structures_text import EXAMPLES, alanine, ca_trace, complex_of, random_complex
+from structures_text import (
+    EXAMPLES,
+    alanine,
+    ca_trace,
+    complex_of,
+    in_line,
+    random_complex,
+)
 from toporank.errors import NoInterfaceError, StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.structures.read import read_complex
@@ -26,13 +33,6 @@ def interface(complex_, cutoff: float = 10.0):
 
 def names(complex_, found) -> list[str]:
     return [str(complex_.residues[r]) for r in found.index]
-
-
-def in_line(*chain_and_x: tuple[str, float]):
-    """A CA for each (chain, x), numbered in order."""
-    return ca_trace(
-        (chain, n, "", (x, 0.0, 0.0)) for n, (chain, x) in enumerate(chain_and_x, 1)
-    )
 
 
 # ---- against plain loops -------------------------------------------------------------------------

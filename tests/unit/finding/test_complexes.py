@@ -13,7 +13,7 @@ from _chains import chain, exchanged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from structures_text import shape_named
+from structures_text import by_target, shape_named
 from toporank.chains.kinds import exchanges, same_kind, same_protein
 from toporank.chains.resolve import Given, called_otherwise, in_names_of_each
 from toporank.files.printable_names import name_problem
@@ -59,10 +59,7 @@ def sketched(seen: object) -> Sketch | None:
 
 def targets(found: Grouped) -> dict[str, list[str]]:
     """Target → its decoys."""
-    known: dict[str, list[str]] = {}
-    for decoy in found.decoys:
-        known.setdefault(decoy.target, []).append(decoy.name)
-    return known
+    return by_target(found.decoys)
 
 
 # ---- which files are of one target ---------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from messages import messages
+from structures_text import lay
 from toporank.errors import ConfigError
 from toporank.finding.natives import (
     find_natives,
@@ -48,12 +49,8 @@ def test_what_belongs_to_nothing_is_named_with_what_was_meant(names, targets, li
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    for name in ("a.pdb", "b/native.cif.gz", "b/unbound_r.pdb", "b/model.pdb"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    for name in ("notes.txt", ".hidden.pdb", "b/unbound.txt"):
-        (tmp_path / name).touch()
-    return tmp_path
+    in_b = ("b/native.cif.gz", "b/unbound_r.pdb", "b/model.pdb", "b/unbound.txt")
+    return lay(tmp_path, "a.pdb", "notes.txt", ".hidden.pdb", *in_b)
 
 
 def test_a_native_is_a_structure_or_native_in_the_folder_of_its_target(folder):

@@ -8,7 +8,7 @@ import pytest
 
 from archived import packed
 from given_models import look_at
-from structures_text import pair, pdb, shifted
+from structures_text import by_target, pair, pdb, shifted
 from toporank.app.request import STORE, folder_to_score
 from toporank.errors import ConfigError
 from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE
@@ -43,10 +43,7 @@ def laid(folder: Path, files: dict[str, object]) -> Path:
 def targets(given: Path, out: Path, by: str = BY_SEQUENCE) -> dict[str, list[str]]:
     """Target → its decoys, as `score` finds them."""
     folder = folder_to_score(given, lambda: out / "input").scan.folder
-    found: dict[str, list[str]] = {}
-    for decoy in decoys_of("d", folder, by, out / STORE).decoys:
-        found.setdefault(decoy.target, []).append(decoy.name)
-    return found
+    return by_target(decoys_of("d", folder, by, out / STORE).decoys)
 
 
 @pytest.mark.parametrize("by", [BY_SEQUENCE, BY_FOLDER])

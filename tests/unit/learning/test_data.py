@@ -15,6 +15,7 @@ from _synthetic import (
     METADATA,
     labelled,
     members,
+    packed,
     random_graph,
     small_run,
     training_graphs,
@@ -200,8 +201,7 @@ def pack(path: Path, metadata, seed: int = 0) -> Path:
             [0.0, 300.0, 0.0, -5.0, 1.0]
         )
         graph.edge_attr = graph.edge_attr * 7 + 40
-    write_pack(path, members(path.parent / f"{path.stem}_graphs", graphs))
-    return path
+    return packed(path, graphs)
 
 
 def train(folder: Path, *packs: Path, parent: Path | None = None, **other) -> Path:

@@ -9,10 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from structures_text import Atom, alanine, changed, mmcif, pair, pdb, sketch, write
+from structures_text import (
+    Atom,
+    alanine,
+    changed,
+    mmcif,
+    pair,
+    pdb,
+    sketch,
+    straight,
+)
 from toporank.errors import StructureError
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
-from toporank.structures.read import read_complex
 
 BOTH = pytest.mark.parametrize(
     ("as_text", "name"), [(pdb, "d.pdb"), (mmcif, "d.cif")], ids=["pdb", "mmcif"]
@@ -23,16 +31,8 @@ def chain(name: str, hetero: str, y: float = 0.0, step: float = 4.0) -> list[Ato
     """A straight chain with a residue for each letter, H for one in HETATM records; a step of 4 Å
     makes bonds.
     """
-    return [
-        a
-        for k, x in enumerate(hetero)
-        for a in changed(alanine(name, 1 + k, step * k, y), het=x == "H")
-    ]
-
-
-@pytest.fixture
-def read(tmp_path):
-    return lambda text, name="d.pdb": read_complex(write(tmp_path / name, text))
+    atoms = straight(name, ["ALA"] * len(hetero), y=y, step=step)
+    return [replace(a, het=hetero[a.number - 1] == "H") for a in atoms]
 
 
 @BOTH

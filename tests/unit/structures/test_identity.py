@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from structures_text import pair, pdb
+from structures_text import lay, pair, pdb
 from toporank.chains.chain import ResidueId
 from toporank.errors import ConfigError, StructureError
 from toporank.files import atomic
@@ -17,15 +17,6 @@ from toporank.files.printable_names import LONGEST_NAME
 from toporank.finding.folders import find_decoys
 from toporank.structures.identity import split_suffix, structure_format
 from toporank.structures.read import read_complex
-
-
-def lay(folder: Path, *names: str) -> Path:
-    """Empty files with these names below `folder`."""
-    for name in names:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return folder
 
 
 def found(folder: Path) -> list[tuple[str, str, str]]:

@@ -4,12 +4,12 @@ of two.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
-import numpy as np
 import pytest
+from _complexes import assert_same
 
-from structures_text import Atom, alanine, changed, mmcif, pdb, sketch, write
+from structures_text import Atom, alanine, changed, mmcif, pdb, sketch, straight, write
 from toporank.errors import StructureError
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.read import read_complex
@@ -23,28 +23,14 @@ def chain(
 
     A name of four letters ends in column 21, where a chain name of two letters begins.
     """
-    atoms = []
-    for k, residue in enumerate(residues):
-        atoms += changed(
-            alanine(residue[3:] + name, first + k, step * k, y), residue=residue[:3]
-        )
-    return atoms
+    atoms = straight(name, residues, first=first, y=y, step=step)
+    return [
+        replace(a, chain=a.residue[3:] + name, residue=a.residue[:3]) for a in atoms
+    ]
 
 
 def partner() -> list[Atom]:
     return chain("B", ["ALA", "SER", "ALA"], y=6.0)
-
-
-@pytest.fixture
-def read(tmp_path):
-    return lambda text, name="d.pdb": read_complex(write(tmp_path / name, text))
-
-
-def assert_same(one, other):
-    for field in fields(one):
-        np.testing.assert_array_equal(
-            getattr(one, field.name), getattr(other, field.name), err_msg=field.name
-        )
 
 
 LONG = [

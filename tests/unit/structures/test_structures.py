@@ -8,11 +8,12 @@ import gzip
 import itertools
 import re
 import tracemalloc
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import gemmi
 import numpy as np
 import pytest
+from _complexes import assert_same
 
 from structures_text import (
     Atom,
@@ -29,12 +30,6 @@ from toporank.errors import StructureError
 from toporank.structures.read import read_complex
 
 
-@pytest.fixture
-def read(tmp_path):
-    """Read text through a file of the given name."""
-    return lambda text, name="decoy.pdb": read_complex(write(tmp_path / name, text))
-
-
 def both_formats(test):
     """Run a test on the PDB and on the mmCIF text of the same atoms."""
     return pytest.mark.parametrize(
@@ -44,13 +39,6 @@ def both_formats(test):
 
 def ids(complex_) -> list[str]:
     return [str(residue) for residue in complex_.residues]
-
-
-def assert_same(one, other):
-    for field in fields(one):
-        np.testing.assert_array_equal(
-            getattr(one, field.name), getattr(other, field.name), err_msg=field.name
-        )
 
 
 A_BIT_OF_ALL = [
