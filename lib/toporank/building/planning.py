@@ -58,7 +58,7 @@ def plan_of(
         if content:
             states[path] = known_state(grouped.sizes[path], content)
     rows = planned(grouped.decoys, dockq, chosen, states)
-    for i, row in enumerate(rows):
+    for i, row in enumerate(rows if grouped.of_monomers else ()):
         if row.key in grouped.of_monomers:
             rows[i] = row._replace(of_monomers="yes")
     return rows

@@ -127,17 +127,17 @@ def group(
     for decoy in sorted(decoys):
         single += _models(decoy, sketches.get(decoy.path))
     sequences = Sequences(sketches)
-    different: set[str] = set()
-    for decoy in single:
-        different.update(sequences.of(decoy).values())
-    kinds = kinds_of(different)
+    chains_of = [sequences.of(decoy) for decoy in single]
+    different = {id(chains): chains for chains in chains_of}
+    kinds = kinds_of({*chain.from_iterable(map(dict.values, different.values()))})
+    kinds_of_chains = {}
+    for place, chains in different.items():
+        named = {name: kinds[sequence] for name, sequence in chains.items()}
+        kinds_of_chains[place] = named, tuple(sorted(named.values()))
     of_folders: dict[str, Models] = {}
-    for decoy in single:
-        chains = sequences.of(decoy)
-        kind_of_chain = {name: kinds[sequence] for name, sequence in chains.items()}
-        of_folders.setdefault(decoy.target, []).append(
-            Model(decoy, decoy.target, kind_of_chain)
-        )
+    for decoy, chains in zip(single, chains_of, strict=True):
+        model = Model(decoy, decoy.target, *kinds_of_chains[id(chains)])
+        of_folders.setdefault(decoy.target, []).append(model)
     complexes = {}
     for folder, models in of_folders.items():
         times = ONE_TARGET if by == BY_FOLDER else FLAT
@@ -210,8 +210,11 @@ def _same_proteins(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
 
 def _longest(models: Models, sequences: Sequences) -> dict[int, str]:
     """Kind → the longest sequence of it; of equally long ones the last in order of letters."""
-    different: dict[int, set[str]] = {}
+    alike: dict[int, Model] = {}
     for model in models:
+        alike.setdefault(id(model.kinds), model)
+    different: dict[int, set[str]] = {}
+    for model in alike.values():
         for name, sequence in sequences.of(model.decoy).items():
             different.setdefault(model.kinds[name], set()).add(sequence)
     return {kind: max(of_kind, key=_length) for kind, of_kind in different.items()}

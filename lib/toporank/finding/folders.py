@@ -206,14 +206,17 @@ def find_decoys(
 def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:
     """The decoy of these names, refused where they are of no use, or where it is no model."""
     refused = name_problem(target, of="folder") or name_problem(name)
-    refused_as = Status.UNREADABLE if refused else ""
-    if not refused and intermediate:
+    refused_as = ""
+    if refused:
+        refused_as = Status.UNREADABLE
+        target, name = table_name(target), table_name(name)
+    elif intermediate:
         refused = f"{INTERMEDIATE}{intermediate}"
         refused_as = Status.INTERMEDIATE
     return Decoy(
         dataset=dataset,
-        target=table_name(target),
-        name=table_name(name),
+        target=target,
+        name=name,
         path=path,
         refused=refused,
         refused_as=refused_as,

@@ -42,6 +42,9 @@ FEWEST_B_FACTORS = 5
 """Different values by which the B factors of a chain are recognised in another model."""
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
+OWN = ("content", "size", "shapes", "b_factors")
+"""What models of one complex do not share: the cache has all else once for all of them."""
+NOTHING_OF_ITS_OWN = {field: Sketch._field_defaults[field] for field in OWN}
 Keep = Callable[[Path, bytes, Sketch], None]
 """Takes a file that was looked into: its path, its content and its sketch."""
 FILES_PER_WORKER = 24
@@ -64,7 +67,7 @@ def sketches(
     new: dict[tuple[FileState, str], list[str]] = {}
     for path in dict.fromkeys(paths):
         state = state_if_there(path)
-        cached_state, sketch = cached.get(os.path.abspath(path), (None, None))
+        cached_state, sketch = cached.get(_absolute(path), (None, None))
         seen[path] = sketch if state == cached_state else None
         if state not in (MISSING, cached_state):
             ending = os.path.basename(path).partition(".")[2]
@@ -77,7 +80,7 @@ def sketches(
             sketch = sketch and sketch._replace(size=state.size)
             for path in names:
                 seen[path] = sketch
-                cached[os.path.abspath(path)] = state, sketch
+                cached[_absolute(path)] = state, sketch
         _write(store / CACHE, cached)
     return seen
 
@@ -112,6 +115,16 @@ def look(path: str, keep: Keep | None = None) -> Sketch | None:
     return sketch
 
 
+def _absolute(path: str) -> str:
+    folder, name = os.path.split(path)
+    return f"{_absolute_folder(folder, os.getcwd())}/{name}"
+
+
+@functools.cache
+def _absolute_folder(folder: str, working_folder: str) -> str:
+    return os.path.abspath(os.path.join(working_folder, folder))
+
+
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
     """What was seen before: path → state of the file and its sketch.
 
@@ -122,11 +135,14 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         content = json.loads(path.read_bytes())
         if content["code"] != code_of("chains", "structures", "finding/look.py"):
             return {}
-        for name, (state, fields) in content["files"].items():
+        alike = []
+        for fields in content["alike"]:
             sketch = Sketch._make(_as_tuples(fields))
-            if sketch.pairs:
-                pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
-                sketch = sketch._replace(pairs=tuple(pairs))
+            pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
+            alike.append(sketch._replace(pairs=tuple(pairs)))
+        for name, (state, number, *own) in content["files"].items():
+            of_file = dict(zip(OWN, map(_as_tuples, own), strict=True))
+            sketch = alike[number]._replace(**of_file)
             cached[name] = FileState._make(state), sketch
     except (OSError, ValueError, LookupError, TypeError):
         return {}
@@ -142,10 +158,18 @@ def _as_tuples(value: Any) -> Any:
 
 def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
     """Keep what was seen; files that cannot be read are looked into again."""
-    readable = {name: entry for name, entry in cached.items() if entry[1]}
+    alike: dict[Sketch, int] = {}
+    files = {}
+    for name, (state, sketch) in cached.items():
+        if sketch:
+            own = [getattr(sketch, field) for field in OWN]
+            shared = sketch._replace(**NOTHING_OF_ITS_OWN)
+            number = alike.setdefault(shared, len(alike))
+            files[name] = (state, number, *own)
     content = {
         "code": code_of("chains", "structures", "finding/look.py"),
-        "files": readable,
+        "alike": list(alike),
+        "files": files,
     }
     with contextlib.suppress(OSError):  # then the next run looks again
         write_text(path, json.dumps(content))

@@ -28,8 +28,9 @@ def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
     of_decoys = Sequences(sketches)
     for target, members in groupby(grouped.decoys, key=attrgetter("target")):
         decoys = list(members)
+        alike = {id(of_decoys.of(decoy)): decoy for decoy in decoys}
         different: dict[int, set[str]] = {}
-        for decoy in decoys:
+        for decoy in alike.values():
             kinds = grouped.kinds[decoy.key]
             for chain, sequence in of_decoys.of(decoy).items():
                 different.setdefault(kinds[chain], set()).add(sequence)

@@ -6,6 +6,7 @@ Everything that is asked about the folder is answered by one walk through it.
 from __future__ import annotations
 
 import copy
+import functools
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -62,19 +63,21 @@ class Place(NamedTuple):
     @property
     def sample(self) -> Folders:
         """Samples of a predictor lie in folders of their own, but are of one target."""
-        above = self._above
-        is_sample = above and catalogue.match_of("samples", above[-1])
-        return above[-1:] if is_sample else ()
+        return _holder_and_sample(self.folders)[1]
 
     @property
     def holder(self) -> Folders:
         """The folders of its target."""
-        return self._above[:-1] if self.sample else self.folders
+        return _holder_and_sample(self.folders)[0]
 
-    @property
-    def _above(self) -> Folders:
-        is_output = len(self.folders) > 1 and self.folders[-1] == "predictions"
-        return self.folders[:-1] if is_output else self.folders
+
+@functools.cache  # most files lie beside many others
+def _holder_and_sample(folders: Folders) -> tuple[Folders, Folders]:
+    is_output = len(folders) > 1 and folders[-1] == "predictions"
+    above = folders[:-1] if is_output else folders
+    if above and catalogue.match_of("samples", above[-1]):
+        return above[:-1], above[-1:]
+    return folders, ()
 
 
 class Scan:

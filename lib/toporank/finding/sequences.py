@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 from toporank.structures.identity import Decoy
 
 if TYPE_CHECKING:
-    from toporank.finding.sketch import Sketch
+    from toporank.chains.chain import ChainSequences
+    from toporank.finding.sketch import Modified, Sketch
 
+SequenceOfChain = Mapping[str, str]
+"""Name → sequence."""
+NO_SEQUENCES: SequenceOfChain = {}
 Sketches = Mapping[str, "Sketch | None"]
 """What a look into each file found, by path; None where it cannot be read."""
 OF_MODIFIED = string.ascii_lowercase + string.digits + "!#$%&()*+,-./:;<=>?@[]^_{|}~"
@@ -27,7 +31,9 @@ class Sequences:
 
     def __init__(self, sketches: Sketches):
         self._sketches = sketches
-        self._chains: dict[tuple[str, int], dict[str, str]] = {}
+        self._chains: dict[
+            tuple[ChainSequences, tuple[Modified, ...]], SequenceOfChain
+        ] = {}
         names = set()
         for sketch in sketches.values():
             for of_model in sketch.modified if sketch else ():
@@ -36,19 +42,24 @@ class Sequences:
         for place, name in enumerate(sorted(names)):
             self._letters[name] = OF_MODIFIED[min(place, len(OF_MODIFIED) - 1)]
 
-    def of(self, decoy: Decoy) -> dict[str, str]:
-        """Name → sequence of the chains of a decoy; none where it cannot be read."""
-        place = decoy.path, decoy.model
-        if place not in self._chains:
-            self._chains[place] = self._read(decoy)
-        return self._chains[place]
+    def of(self, decoy: Decoy) -> SequenceOfChain:
+        """Name → sequence of the chains of a decoy; none where it cannot be read.
 
-    def _read(self, decoy: Decoy) -> dict[str, str]:
+        Decoys with the same chains have one object.
+        """
         sketch = self._sketches.get(decoy.path)
         if sketch is None:
-            return {}
-        chains = dict(sketch.of_model(decoy.model))
-        for chain, place, name in sketch.modified_of_model(decoy.model):
+            return NO_SEQUENCES
+        seen = sketch.of_model(decoy.model), sketch.modified_of_model(decoy.model)
+        if seen not in self._chains:
+            self._chains[seen] = self._read(*seen)
+        return self._chains[seen]
+
+    def _read(
+        self, seen: ChainSequences, modified: tuple[Modified, ...]
+    ) -> SequenceOfChain:
+        chains = dict(seen)
+        for chain, place, name in modified:
             sequence = chains[chain]
             chains[chain] = (
                 sequence[:place] + self._letters[name] + sequence[place + 1 :]

@@ -22,11 +22,15 @@ ONE_TARGET = 1
 
 
 class Model(NamedTuple):
-    """A decoy without its target. folder : that its path says. kinds : of chains by name."""
+    """A decoy without its target.
+
+    folder : that its path says. kinds : of chains by name. sorted_kinds : the same without names.
+    """
 
     decoy: Decoy
     folder: str
     kinds: dict[str, int]
+    sorted_kinds: tuple[int, ...]
 
 
 Copies = tuple[tuple[int, int], ...]
@@ -44,7 +48,7 @@ def complexes_of(models: list[Model], times: int = FLAT) -> list[list[Model]]:
     """
     alike: dict[tuple[int, ...], list[Model]] = {}
     for model in models:
-        alike.setdefault(_kinds(model), []).append(model)
+        alike.setdefault(model.sorted_kinds, []).append(model)
     parts: dict[Copies, list[Model]] = {}
     for kinds, of_kinds in alike.items():
         parts[tuple(sorted(Counter(kinds).items()))] = of_kinds
@@ -118,7 +122,8 @@ def usual_chains(models: Iterable[Model]) -> dict[int, int]:
 
     Models of a single chain count only where there are no others: a single chain is no complex.
     """
-    n_models = Counter(_kinds(model) for model in models if model.kinds)
+    n_models = Counter(model.sorted_kinds for model in models)
+    del n_models[()]
     counts = {kinds: Counter(kinds) for kinds in n_models}
     several = [kinds for kinds in counts if len(kinds) > 1] or list(counts)
     usual = {}
@@ -130,8 +135,3 @@ def usual_chains(models: Iterable[Model]) -> dict[int, int]:
         if n:
             usual[kind] = n
     return usual
-
-
-def _kinds(model: Model) -> tuple[int, ...]:
-    """The kinds of the chains of a model, sorted: most models of a target have the same."""
-    return tuple(sorted(model.kinds.values()))

@@ -188,7 +188,8 @@ def dealt_in_parts(
     parts = {}
     for part in parts_of(rows, chunk_size):
         n_chunks = max(1, round(len(part) / chunk_size)) if split else 1
-        parts[_digest(part)] = _chunks_of(part, n_chunks)
+        name = _digest(part)
+        parts[name] = _chunks_of(part, n_chunks) if n_chunks > 1 else {name: part}
     return parts
 
 
