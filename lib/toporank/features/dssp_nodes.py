@@ -20,7 +20,7 @@ STATE_COLUMNS = "HBEGITS-"
 """DSSP's eight states; every other letter (mkdssp 4 has P, poly-proline) counts as `-`."""
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
-REMEDY = "each residue needs its N, CA, C and O; rebuild them or leave the decoy out"
+REMEDY = "each residue needs its N, CA, C and O; rebuild them or leave the model out"
 
 DSSP_REACH = 20.0
 """Å. States of a residue depend on bonds with residues whose CA is within 9 Å, and these on others

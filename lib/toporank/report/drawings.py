@@ -33,7 +33,7 @@ from toporank.structures.identity import DecoyKey
 from toporank.structures.read import open_structure, read_complex
 from toporank.workers import mapped
 
-ROOM = 2_400_000
+ROOM = 2_750_000
 """Characters of structures in a page."""
 TYPICAL = 5_000
 """Characters of a structure, by which is decided how many models of each target are drawn."""

@@ -46,7 +46,7 @@ def _check_size(n_bytes: int, path: Path) -> None:
     if n_bytes > MAX_BYTES:
         what = f"more than {MAX_BYTES >> 20} MiB of text"
         raise StructureError(
-            what, where=path, remedy="not a single decoy? split or replace it"
+            what, where=path, remedy="not a single model? split or replace it"
         )
 
 

@@ -52,7 +52,7 @@ def test_several_chains_of_the_native_are_one_chain_of_the_decoy(
     assert found.dockq == pytest.approx(expected, abs=6e-5)
     assert text(found) == "B=B H+L=A"
     assert sorted(sorted(partner) for partner in found.partners) == [["B"], ["H", "L"]]
-    assert found.notes == ("chains H, L of the native as chain A of the decoy",)
+    assert found.notes == ("chains H, L of the native as chain A of the model",)
 
 
 @pytest.mark.parametrize("into", ["EF", "EFG"])
@@ -168,7 +168,7 @@ def test_a_sequence_is_cut_only_where_two_parts_lie_side_by_side():
 def test_partners_that_part_a_chain_of_the_decoy_are_refused():
     native = cut(example("1KTZ", "near1"), "A", "HL")
     with pytest.raises(
-        LabelError, match="chain A of the decoy has residues of 2 partners, H and L"
+        LabelError, match="chain A of the model has residues of 2 partners, H and L"
     ):
         label(Native(native, (("B",), ("H",), ("L",))), example("1KTZ", "mid2"))
 
@@ -176,7 +176,7 @@ def test_partners_that_part_a_chain_of_the_decoy_are_refused():
 def test_a_decoy_whose_only_chain_is_the_whole_native_has_no_interface():
     native = example("1KTZ", "near1")
     with pytest.raises(
-        LabelError, match="all chains of the native are one chain of the decoy"
+        LabelError, match="all chains of the native are one chain of the model"
     ):
         label(Native(native), joined(native, "AB", "A"))
 

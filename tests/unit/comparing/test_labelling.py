@@ -383,7 +383,7 @@ def test_a_model_with_more_chains_is_cut_to_the_best_copy_and_says_so(native, de
     found = label(Native(native), together(*far, decoy))
     assert found.dockq == pytest.approx(label(Native(native), decoy).dockq)
     assert found.mapping == {"A": ("A",), "B": ("B",)}
-    assert found.notes == ("chains C, D of the decoy left out",)
+    assert found.notes == ("chains C, D of the model left out",)
 
 
 def test_a_model_that_lacks_chains_is_labelled_over_what_is_there_and_says_so(trimer):

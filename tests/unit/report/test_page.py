@@ -851,6 +851,11 @@ def test_every_text_is_easy_to_read_and_no_page_is_wider_than_a_telephone(
             ),
         )
         assert page.run("document.documentElement.scrollWidth") <= 420
+        widths = "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])"
+        of_table, in_sight = page.run(
+            f"{widths}(document.querySelector('#all .scroll'))"
+        )
+        assert of_table <= in_sight, "caveats, too, are read without scrolling"
         assert page.run(CONTRAST) == []
         page.run(
             "for (const each of document.querySelectorAll('details')) each.open = true"

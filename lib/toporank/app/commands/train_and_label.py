@@ -66,7 +66,7 @@ def add(commands: Any, running: argparse.ArgumentParser) -> None:
     label = commands.add_parser(
         "label", help=summary, description=summary, parents=[running]
     )
-    _add_arguments(label, "configuration, or a folder of decoys with --natives")
+    _add_arguments(label, "configuration, or a folder of models with --natives")
     what = "<target>.pdb or <target>/native.pdb"
     label.add_argument("--natives", type=Path, metavar="FOLDER", help=what)
     label.add_argument("--partners", help=PARTNERS)
@@ -129,7 +129,7 @@ def _check_arguments(args: argparse.Namespace) -> None:
         what = "a folder is no configuration"
         remedy = "give a file; `toporank label` takes a folder together with --natives"
     elif not args.config.is_dir() and (natives or partners):
-        what = "--natives and --partners are for a folder of decoys"
+        what = "--natives and --partners are for a folder of models"
         remedy = "say both for its data sets in the file"
     else:
         return

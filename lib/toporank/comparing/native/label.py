@@ -223,7 +223,7 @@ def label(native: Native, decoy: Complex) -> NativeLabel:
     correspondence = correspond(native.chains, decoy.protein_chains)
     if not correspondence.mappings[0]:
         what = f"no chain shares {SAME_CHAIN:.0%} of its residues with a chain of the native"
-        raise OtherProteinError(what, remedy="is it a decoy of this target?")
+        raise OtherProteinError(what, remedy="is it a model of this target?")
     native = native.with_chains(correspondence.native)
     scored = DecoyScores(native, correspondence.decoy, residue_sides(decoy))
     mapping = max(correspondence.mappings, key=scored.sum_over_chains)
@@ -261,12 +261,12 @@ def _notes(
     for decoy, natives in inverted(holders).items():
         if len(natives) > 1 or len(decoy) > 1:
             notes.append(
-                f"{_named(natives)} of the native as {_named(decoy)} of the decoy"
+                f"{_named(natives)} of the native as {_named(decoy)} of the model"
             )
     if absent:
         notes.append(f"no counterpart of {_named(absent)} of the native")
     if left_out:
-        notes.append(f"{_named(left_out)} of the decoy left out")
+        notes.append(f"{_named(left_out)} of the model left out")
     return notes
 
 
@@ -291,13 +291,13 @@ def _partners_to_compare(
             parted = " and ".join(
                 "+".join(native.of_file(partner)) for partner in joined
             )
-            what = f"chain {chain} of the decoy has residues of {len(joined)} partners, {parted}"
+            what = f"chain {chain} of the model has residues of {len(joined)} partners, {parted}"
             raise LabelError(what, remedy="give partners that do not part it")
         partners[partners.index(joined[0])] = sum(joined, ())
         partners = [partner for partner in partners if partner not in joined]
     if len(partners) < 2:
         raise LabelError(
-            "all chains of the native are one chain of the decoy",
+            "all chains of the native are one chain of the model",
             remedy="there is no interface in it",
         )
     return tuple(partners)
