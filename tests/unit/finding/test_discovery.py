@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -46,6 +47,19 @@ def test_a_file_is_looked_into_once_and_again_where_another_of_its_size_and_time
     (after,) = sketches([str(path)], store).values()
     assert looked_at == ["a.pdb", "a.pdb"]
     assert dict(after.chains) != dict(before.chains)
+
+
+def test_the_chains_of_models_of_one_complex_are_kept_once(tmp_path, looked_at):
+    paths = [str(tmp_path / "a.pdb"), str(tmp_path / "b.pdb")]
+    Path(paths[0]).write_text(TEXT)
+    Path(paths[1]).write_text(TEXT + "REMARK\n")
+    store = tmp_path / "store"
+    before = sketches(paths, store)
+    chains = json.dumps(before[paths[0]].chains)
+    assert (store / look.CACHE).read_text().count(chains) == 1
+    assert sketches(paths, store) == before
+    assert before[paths[0]].content != before[paths[1]].content
+    assert looked_at == ["a.pdb", "b.pdb"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
