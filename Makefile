@@ -27,12 +27,13 @@ test: .venv/installed-dev dssp ## run the tests but those marked `slow`, in minu
 test-all: .venv/installed-dev dssp ## run every test
 	$(PYTEST)
 
-lint: .venv/installed-dev ## check style, formatting, the workflow and the floors
+lint: .venv/installed-dev ## check style, formatting, types, the workflow and the floors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/unit/test_style.py
 	$(MAKE) --no-print-directory docs
 

@@ -51,7 +51,7 @@ VALIDATION_SCORES = (
     "ranking_loss",
 )
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating]
 """Numbers in double precision."""
 Ints = NDArray[np.int64]
 """Whole numbers, such as places and counts."""

@@ -5,9 +5,8 @@ Right and wrong ones have the same sizes, so that size does not tell DockQ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 BINS = (0.1, 0.23, 0.4, 0.6, 0.8)
 """DockQ at which one class ends and the next begins."""
@@ -36,15 +35,13 @@ def classes(dockq: np.ndarray) -> np.ndarray:
     return np.digitize(dockq, BINS)
 
 
-def quotas(
-    available: Sequence[int], wanted: int, shares: Sequence[float]
-) -> np.ndarray:
+def quotas(available: ArrayLike, wanted: int, shares: ArrayLike) -> np.ndarray:
     """How many of each group to take: by shares, as far as there are so many.
 
     Where one group lacks some, the others give them.
     """
     available = np.asarray(available)
-    shares = np.asarray(shares, dtype=float)
+    shares = np.asarray(shares)
     taken = np.zeros(len(available), dtype=int)
     for _ in range(min(wanted, available.sum())):
         filled = (taken + 0.5) / np.maximum(shares, 1e-9)
@@ -142,14 +139,16 @@ def balanced(
         for number, n in enumerate(taken):
             drawn.append(rng.permutation(np.flatnonzero(class_of == number))[:n])
         inside = np.concatenate(drawn)
-        disagreement = _disagreement(ranks[:, inside])
+        disagreement = float(_disagreement(ranks[:, inside]))
         while True:
             exchanged, after = _best_exchange(ranks, coarse, inside)
             if after >= disagreement - LEAST_GAIN:
                 break
-            inside, disagreement = exchanged, after
+            inside = exchanged
+            disagreement = after
         if disagreement < least:
-            best, least = inside, disagreement
+            best = inside
+            least = disagreement
     return best
 
 

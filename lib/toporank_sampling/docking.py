@@ -223,7 +223,8 @@ def eased(receptor: cKDTree, ligand: np.ndarray) -> np.ndarray:
     ligand = ligand[distance < np.inf]
     shift, best, least = np.zeros(3), np.zeros(3), np.inf
     for _ in range(EASINGS):
-        distance, nearest = receptor.query(ligand + shift, distance_upper_bound=OVERLAP)
+        found = receptor.query(ligand + shift, distance_upper_bound=OVERLAP)
+        distance, nearest = map(np.asarray, found)
         near = distance < OVERLAP
         depth = OVERLAP - distance[near]
         if np.square(depth).sum() < least:

@@ -29,7 +29,9 @@ class Reference:
         if names:
             of_native = dict(zip(native.partners, partners[::-1], strict=True))
         in_file = sorted(native.partners, key=native.place_in_file)
-        self._native = native.interface(*in_file)
+        interface = native.interface(*in_file)
+        assert interface
+        self._native = interface
         self._ligand = [of_native[chains] is partners[1] for chains in in_file].index(
             True
         )
@@ -41,12 +43,12 @@ class Reference:
     @property
     def covered(self) -> float:
         """Share of the native's contacts between residues that the partners have, too."""
-        both = np.ones(int(self._native.contact.sum()), dtype=bool)
+        both = np.ones(int(self._native.contact.sum()), dtype=np.bool)
         for side, residue in zip(
             self._sides, self._native.pairs[self._native.contact].T, strict=True
         ):
             has_residue = ~np.isnan(side.atoms).all(axis=(1, 2))
-            both &= has_residue[residue]
+            both = both & has_residue[residue]
         return float(np.mean(both))
 
     def dockq(self, place: Callable[[np.ndarray], np.ndarray]) -> float:
@@ -56,7 +58,8 @@ class Reference:
         """
         sides = list(self._sides)
         sides[self._ligand] = Side(*map(place, sides[self._ligand]))
-        scores = score(self._native, tuple(sides))
+        first, second = sides
+        scores = score(self._native, (first, second))
         return scores.dockq if scores else 0.0
 
 

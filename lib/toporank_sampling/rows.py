@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from toporank.files import spreadsheets
-from toporank.structures.identity import Status
+from toporank.structures import identity
 
 
 class Row(NamedTuple):
@@ -22,7 +22,7 @@ class Row(NamedTuple):
     fnat: str = ""
     iRMSD: str = ""
     LRMSD: str = ""
-    Status: str = Status.OK
+    Status: str = identity.Status.OK
     Reason: str = ""
     Docking: str = ""
     Form: str = ""
@@ -43,7 +43,7 @@ def describe(rows: Sequence[Row], labels: str, poses: str) -> list[str]:
 
     labels, poses : paths of the tables of decoys, and of whatever failed besides.
     """
-    good = [row for row in rows if row.Status == Status.OK]
+    good = [row for row in rows if row.Status == identity.Status.OK]
     n_of_class = Counter(row.CAPRI for row in good)
     classes = ", ".join(f"{n} {name}" for name, n in n_of_class.items())
     targets = {row.Target for row in good}

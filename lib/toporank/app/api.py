@@ -259,7 +259,7 @@ def graphs(
     """
     from toporank.learning.pyg_files import as_data  # torch
 
-    if _is_path(structures) or is_structure(structures):
+    if isinstance(structures, str | os.PathLike) or is_structure(structures):
         structures = [structures]
     choices = _choices()
     of_structures = []
@@ -302,6 +302,7 @@ def train(
     Traceback (most recent call last):
     toporank.errors.ConfigError: missing.yaml: there is no such configuration ...
     """
+    from toporank.app.commands.running import RunError
     from toporank.app.commands.train_and_label import run, scorer_in
 
     folder = Path(out)
@@ -311,9 +312,19 @@ def train(
         write_text_if_changed(file, json.dumps(config, indent=1) + "\n")
     else:
         file = Path(config)
-    arguments = {"cores": cores, "slurm": slurm, "snakemake_args": []}
-    run(argparse.Namespace(command="train", config=file, out=folder, **arguments))
-    return Scorer.open(scorer_in(folder))
+    arguments = argparse.Namespace(
+        command="train",
+        config=file,
+        out=folder,
+        cores=cores,
+        slurm=slurm,
+        snakemake_args=[],
+    )
+    run(arguments)
+    made = scorer_in(folder)
+    if made is None:
+        raise RunError(f"the configuration makes no scorer: {folder} has none")
+    return Scorer.open(made)
 
 
 def interfaces(path: PathLike | Structure, partners: str | None = None) -> pd.DataFrame:
@@ -426,13 +437,15 @@ def _scored(
     if _in_memory(models):
         source = Path(room.name, IN_MEMORY)
         write_structures(models, source)
-    elif _is_path(models):
+    elif isinstance(models, str | os.PathLike):
         source = Path(models)
     else:
         files = [Path(os.path.abspath(file)) for file in models]
         source = _linked(files, inputs)
     opened = scorer if isinstance(scorer, Scorer) else None
-    options["scorer"] = Path(scorer) if scorer and not opened else None
+    options["scorer"] = None
+    if scorer and not isinstance(scorer, Scorer):
+        options["scorer"] = Path(scorer)
     request = Request.of(source, lambda: inputs, partners, **options)
     found = request.models(store, workers)
     _check_complete(found, files)
@@ -459,11 +472,9 @@ def _in_memory(models: Any) -> bool:
     """Whether models are structures in memory."""
     if isinstance(models, Mapping) or is_structure(models):
         return True
-    return not _is_path(models) and any(is_structure(model) for model in models)
-
-
-def _is_path(models: PathLike | Iterable[PathLike]) -> bool:
-    return isinstance(models, str | os.PathLike)
+    if isinstance(models, str | os.PathLike):
+        return False
+    return any(is_structure(model) for model in models)
 
 
 def _linked(files: Sequence[Path], inputs: Path) -> Path:

@@ -63,6 +63,12 @@ class Dataset(Section):
         description="Folder of PyTorch Geometric `Data` files, `<target>/<decoy>.pt`, in the place "
         "of `decoys`; see docs/training-your-own.md.",
     )
+
+    @property
+    def folder(self) -> str:
+        """Its folder of decoys or of graphs."""
+        return self.decoys or self.graphs or ""
+
     labels: str | dict[Literal["train", "val", "test"], str] | None = Field(
         None,
         description="CSV with `Target,Model,DockQ[,CAPRI][,split][,group]`, or one such file per "
@@ -322,8 +328,8 @@ class Config(Section):
             dataset.name for dataset in self.datasets if dataset.natives is not None
         }
         for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
-            learned = entry.datasets if isinstance(entry, Phase) else []
-            learned = set(learned or self.training_datasets)
+            of_phase = entry.datasets if isinstance(entry, Phase) else []
+            learned = set(of_phase or self.training_datasets)
             if entry.local_weight > 0 and learned and not learned & with_natives:
                 what = f"run {run!r} has a local_weight"
                 raise ValueError(

@@ -18,7 +18,7 @@ from toporank.building.chunks.plan import (
     PlannedDecoy,
     by_key,
     read_chunks,
-    read_current,
+    what_was_built,
 )
 from toporank.building.chunks.store import Store
 from toporank.building.coverage import CoverageRow, read_coverage
@@ -62,7 +62,7 @@ def read_built(dataset: str, *, fates: bool = True) -> Built:
     RecordError
         When a record is damaged.
     """
-    current = read_current(dataset)
+    current = what_was_built(dataset)
     plan = read_chunks(dataset, current.of_all)
     return Built(plan, last_fates(dataset, current) if fates else {})
 
@@ -70,7 +70,7 @@ def read_built(dataset: str, *, fates: bool = True) -> Built:
 def read_part(dataset: str, chunks: Iterable[str], *, fates: bool) -> Built:
     """The decoys of a part of a data set: those of its chunks. Raises as `read_built`."""
     plan = read_chunks(dataset, chunks)
-    current = read_current(dataset)
+    current = what_was_built(dataset)
     if not fates:
         return Built(plan, {})
     if current.chunks == current.of_all:
@@ -193,7 +193,7 @@ def pack_graphs(
         How many graphs are in the pack, and how many of them were read.
     """
     built = read_built(dataset)
-    chunks = read_current(dataset).of_all
+    chunks = what_was_built(dataset).of_all
     qualities = LocalQualities(dataset, chunks, built.fates, natives, store)
     coverage = read_coverage(table)
     to_pack = graphs_to_pack(coverage, built, choices, store, whole=True)

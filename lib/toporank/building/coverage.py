@@ -224,7 +224,8 @@ def outcome(fate: LedgerRow, plan: PlannedDecoy) -> tuple[str, str, str]:
         if meeting.contacts:
             touching |= {meeting.first, meeting.second}
     further_copies = set(plan.spare.split("+")) if touching and not are_given else set()
-    spare, apart = [], []
+    spare: list[str] = []
+    apart: list[str] = []
     for name in sorted(bodies - touching):
         is_spare = further_copies.issuperset(name.split("+"))
         (spare if is_spare else apart).append(name)
@@ -280,11 +281,10 @@ def read_coverage(path: Path | str) -> list[CoverageRow]:
         if header != list(COLUMNS):
             raise ValueError("it has other columns")
         for cells in read_rows(path, tabs=True):
-            numbers = {
-                name: of(cells[name]) if cells[name] else None
-                for name, of in NUMBERS.items()
-            }
-            rows.append(CoverageRow(**cells | numbers))
+            row: dict[str, Any] = dict(cells)
+            for name, of in NUMBERS.items():
+                row[name] = of(cells[name]) if cells[name] else None
+            rows.append(CoverageRow(**row))
     except (ValueError, TypeError) as error:
         what = f"not a coverage table: {error}"
         raise RecordError(what, where=path, remedy="delete it and run again") from error

@@ -57,7 +57,7 @@ class State:
 CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE, State.FAILED)
 """States that later stages share, because their input may change."""
 
-COLUMNS = ("target", "decoy", *layout.STAGES, "status", "reason")
+COLUMNS: tuple[str, ...] = ("target", "decoy", *layout.STAGES, "status", "reason")
 COLUMNS += ("dockq", "split", "label")
 NOT_BUILT = "not built yet"
 NOT_IN_TABLE = "none: the label table does not name it"

@@ -21,7 +21,7 @@ from toporank.features.registry import DEFAULT_MODULES
 from toporank.files.graph_file import Graph
 from toporank.finding.graph_files import GraphFile
 from toporank.finding.labels import Label, mismatch, of_decoys
-from toporank.structures.identity import Decoy, Status
+from toporank.structures.identity import Decoy, DecoyKey, Status
 
 NO_TARGET = (
     "put it into a folder that is named after its target, give the file the text `target`, or "
@@ -95,17 +95,19 @@ def import_graphs(
     labels, coverage, members, differing = [], [], [], []
     for file in files:
         in_table = without_file.pop(file.key, None)
-        label = _label_of(file, in_table, split_of.get(file.target, ""))
-        if label is not None:
-            labels.append(label)
-        if in_table and abs(in_table.dockq - label.dockq) > SAME_LABEL:
-            differing.append((in_table, label))
-        coverage.append(_coverage_row(label, Status.OK, file))
-        members.append(_member(file, label, read))
+        of_file = _label_of(file, in_table, split_of.get(file.target, ""))
+        if of_file is not None:
+            labels.append(of_file)
+            if in_table and abs(in_table.dockq - of_file.dockq) > SAME_LABEL:
+                differing.append((in_table, of_file))
+        row = _coverage_row(file.key, Status.OK, of_file)
+        coverage.append(row._replace(path=str(file.path)))
+        members.append(_member(file, of_file, read))
     notes = _notes(files, labels, differing)
     for label in without_file.values():
         labels.append(label)
-        coverage.append(_coverage_row(label, Status.NO_DECOY))
+        row = _coverage_row(label[:2], Status.NO_DECOY, label)
+        coverage.append(row._replace(reason=WITHOUT_FILE))
     return ImportedGraphs(
         coverage=sorted(coverage, key=itemgetter(0, 1)),
         labels=sorted(labels, key=itemgetter(0, 1)),
@@ -157,17 +159,10 @@ def _label_of(file: GraphFile, in_table: Label | None, split: str) -> Label | No
     return in_table._replace(dockq=file.dockq)
 
 
-def _coverage_row(
-    label: Label | None, status: str, file: GraphFile | None = None
-) -> CoverageRow:
+def _coverage_row(key: DecoyKey, status: str, label: Label | None) -> CoverageRow:
     """The outcome of a graph, or of a label without graph."""
-    target, decoy = file.key if file else label[:2]
-    row = CoverageRow(target=target, decoy=decoy, status=status)
-    if label:
-        row = row._replace(dockq=label.dockq, split=label.split)
-    return (
-        row._replace(path=str(file.path)) if file else row._replace(reason=WITHOUT_FILE)
-    )
+    row = CoverageRow(target=key[0], decoy=key[1], status=status)
+    return row._replace(dockq=label.dockq, split=label.split) if label else row
 
 
 def _member(
@@ -180,7 +175,6 @@ def _member(
         split="" if label is None else label.split,
         graph=file.path,
         sha256=hashlib.sha256(f"{file.sha256} {dockq!r}".encode()).hexdigest(),
-        content=None,
         read=lambda: read(file.path)._replace(y=dockq),
     )
 

@@ -39,7 +39,7 @@ class Member(NamedTuple):
     split: str
     graph: Path
     sha256: str
-    content: Callable[[], bytes] | None
+    content: Callable[[], bytes] = bytes
     quality_sha256: str = ""
     read: Callable[[], Graph] | None = None
 
@@ -94,7 +94,7 @@ def write_pack(
             Path(folder), graded=any(member.quality_sha256 for member in members)
         )
         for member, digest in zip(members, digests, strict=True):
-            if digest in place:
+            if old and digest in place:
                 graph = old.graph(place[digest])
             else:
                 graph, n_read = _read(member, quality), n_read + 1
@@ -163,7 +163,7 @@ class _Growing:
         for name, array in arrays.items():
             dtype = np.int32 if name in ("source", "destination") else np.float32
             with open(self._path(name), "ab") as file:
-                file.write(np.ascontiguousarray(array, dtype))
+                file.write(np.ascontiguousarray(array, dtype).data)
 
     def arrays(self, node_width: int, edge_width: int) -> dict[str, np.ndarray]:
         """All of them, mapped into memory."""
@@ -201,8 +201,9 @@ def _read(member: Member, quality: EdgeQuality | None) -> Graph:
     if hashlib.sha256(content).hexdigest() != member.sha256:
         raise GraphError("the graph is damaged", where=member.graph, remedy=REBUILD)
     graph = by_destination(read_graph(content, member.graph))
-    is_known = quality and member.quality_sha256
-    edge_y = quality(member[:2], graph) if is_known else None
+    edge_y = None
+    if quality and member.quality_sha256:
+        edge_y = quality(member[:2], graph)
     metadata = {
         k: v for k, v in graph.metadata.items() if k not in ("residues", "partners")
     }

@@ -215,7 +215,7 @@ def _stretch_of(name: str, part: str, whole: str) -> _Stretch | None:
     ):
         return None
     of_part, of_whole = _local_aligner().align(part, whole)[0].aligned
-    identical = 0
+    identical = np.int64(0)
     for (start, end), (whole_start, whole_end) in zip(of_part, of_whole, strict=True):
         identical += np.count_nonzero(
             _letters(part)[start:end] == _letters(whole)[whole_start:whole_end]

@@ -90,7 +90,7 @@ def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
     >>> lines_of_targets({"A and B are an antibody": ["T", "U", "V"]})
     ['T and 2 more: A and B are an antibody']
     """
-    lines = []
+    lines: list[str] = []
     n_further = 0
     for sentence, names in targets.items():
         if len(lines) == MOST_SENTENCES:

@@ -123,7 +123,8 @@ def chains_by_name(
     return chains
 
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def overlapping(groups: Iterable[Iterable[K]]) -> list[set[K]]:

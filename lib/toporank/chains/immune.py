@@ -201,7 +201,7 @@ def _variable_pairs(chains: Mapping[str, Chain]) -> list[Pair]:
             chains[name].ca[one.face] - chains[other_name].ca[other.face]
         )
         if distance <= FACING and not alike(one, other):
-            scores[first, second] = -distance
+            scores[first, second] = -float(distance)
     pairs = []
     for (name, one), (other_name, other) in _best_matches(scores):
         pair = Pair(
@@ -219,7 +219,7 @@ def _cut_pairs(chains: Mapping[str, Chain]) -> list[Pair]:
     """
     pieces = {}
     for name, chain in chains.items():
-        of_chain = pieces_of(chain.sequence, chain.numbers)
+        of_chain = pieces_of(chain.sequence, chain.numbers.tolist())
         if of_chain:
             pieces[name] = of_chain
     scores = {}
@@ -251,7 +251,7 @@ def _touching_pairs(
 def _best_matches(scores: Mapping[tuple[Any, Any], float]) -> list[tuple[Any, Any]]:
     """Of pairs with scores the best ones, the first of equals first; nothing is in two of them."""
     matches = []
-    taken = set()
+    taken: set[Any] = set()
     for pair in sorted(scores, key=scores.__getitem__, reverse=True):
         if taken.isdisjoint(pair):
             taken.update(pair)
@@ -287,7 +287,7 @@ def _in_grooves(
 def n_contacts(one: Chain, other: Chain) -> int:
     """Pairs of residues of two chains whose CA atoms are within `NEAR`."""
     apart = np.linalg.norm(one.ca[:, None] - other.ca, axis=2)
-    return np.count_nonzero(apart <= NEAR)
+    return int(np.count_nonzero(apart <= NEAR))
 
 
 def bodies_of(chains: Iterable[str], pairs: Iterable[Pair]) -> Partners:

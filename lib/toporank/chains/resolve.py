@@ -109,6 +109,9 @@ class Natives(NamedTuple):
     mapping: Callable[[DecoyKey, str], str]
 
 
+NO_NATIVES = Natives({}, {}, lambda *_: "")
+
+
 def given_for(
     keys: Iterable[DecoyKey],
     for_all: str,
@@ -161,44 +164,61 @@ def resolve(
     -------
     chosen : of every decoy
     """
-    of_natives = natives.chains if natives else {}
+    natives = natives or NO_NATIVES
     by_models = {}
     for key, of_key in given.items():
-        if key[0] not in of_natives:
+        if key[0] not in natives.chains:
             by_models[key] = of_key.text
     translated = in_names_of_each(by_models, decoys)
     natural = natural_partners(decoys)
     chosen = {}
     for key in decoys.kinds:
-        has_native = bool(of_natives.get(key[0])) and key in decoys.chains
-        of_key = given.get(key)
-        if of_key is None:
-            partners = (
-                _by_nature(key, natives, decoys.chains[key]) if has_native else None
-            )
-            source = NATIVE if partners is not None else NATURE
-            partners = natural.get(key, "") if partners is None else partners
-            note = ""
-            if partners and key in decoys.pairs:
-                note = sentence_of_pairs(parse_partners(partners), decoys.pairs[key])
-            chosen[key] = Chosen(partners, "", source if partners else "", note)
-            continue
-        if of_key.text == EACH_CHAIN:
-            partners = ""
-            if has_native:
-                partners = (
-                    _by_nature(key, natives, decoys.chains[key], apart=True) or ""
-                )
-        elif key[0] in of_natives:
-            partners = of_key.text
-            if key in decoys.chains:
-                partners = _as_given(key, of_key.text, natives, decoys.chains[key])
-        elif of_key.mapping:
-            partners = in_decoy(of_key.text, read_mapping(of_key.mapping))
+        if key in given:
+            partners = _as_given(key, given[key], natives, decoys, translated)
+            chosen[key] = Chosen(partners, given[key].text, given[key].source)
         else:
-            partners = translated[key]
-        chosen[key] = Chosen(partners, of_key.text, of_key.source)
+            chosen[key] = _chosen_by_nature(key, natives, decoys, natural.get(key, ""))
     return chosen
+
+
+def _chosen_by_nature(
+    key: DecoyKey, natives: Natives, decoys: ChainsOfDecoys, natural: str
+) -> Chosen:
+    """Partners that nobody gives. natural : those by the decoys themselves."""
+    of_native = _by_native(key, natives, decoys.chains.get(key))
+    partners = natural if of_native is None else of_native
+    if not partners:
+        return Chosen()
+    note = ""
+    if key in decoys.pairs:
+        note = sentence_of_pairs(parse_partners(partners), decoys.pairs[key])
+    return Chosen(partners, "", NATURE if of_native is None else NATIVE, note)
+
+
+def _as_given(
+    key: DecoyKey,
+    given: Given,
+    natives: Natives,
+    decoys: ChainsOfDecoys,
+    translated: Mapping[DecoyKey, str],
+) -> str:
+    """Given partners by the chains of a decoy; its label decides between copies of the native's.
+
+    translated : those that name chains of models, as from `in_names_of_each`
+    """
+    chains = decoys.chains.get(key)
+    if given.text == EACH_CHAIN:
+        return _by_native(key, natives, chains, apart=True) or ""
+    if key[0] not in natives.chains:
+        if given.mapping:
+            return in_decoy(given.text, read_mapping(given.mapping))
+        return translated[key]
+    if chains is None:
+        return given.text
+    possible = ways(given.text, natives.chains[key[0]] or (), chains)
+    if len(possible) == 1:
+        return next(iter(possible))
+    return in_decoy(given.text, read_mapping(natives.mapping(key, given.text)))
 
 
 def of_complex(chains: Mapping[str, Chain], given: str = "") -> Partners:
@@ -249,7 +269,7 @@ def natural_partners(decoys: ChainsOfDecoys) -> dict[DecoyKey, str]:
         for text in sorted(of_target.get(key[0], ())):
             n_chains[text] = sum(name in decoys.kinds[key] for name in names_in(text))
         if n_chains:
-            partners[key] = max(n_chains, key=n_chains.get)
+            partners[key] = max(n_chains, key=n_chains.__getitem__)
     return partners
 
 
@@ -419,33 +439,30 @@ def _translated(named: _NamedPartners, decoys: ChainsOfDecoys, key: DecoyKey) ->
             return named.text
         counterpart[name] = copies[place]
     of_example = parse_partners(named.text)
-    return sorted_text([map(counterpart.get, partner) for partner in of_example])
+    return sorted_text([map(counterpart.__getitem__, names) for names in of_example])
 
 
 # ---- by chains of natives ------------------------------------------------------------------------
 
 
-def _as_given(
-    key: DecoyKey, partners: str, natives: Natives, chains: ChainSequences
-) -> str:
-    """Partners of a native by the chains of a decoy; the label decides between copies."""
-    possible = ways(partners, natives.chains[key[0]] or (), chains)
-    if len(possible) == 1:
-        return next(iter(possible))
-    return in_decoy(partners, read_mapping(natives.mapping(key, partners)))
-
-
-def _by_nature(
-    key: DecoyKey, natives: Natives, chains: ChainSequences, *, apart: bool = False
+def _by_native(
+    key: DecoyKey,
+    natives: Natives,
+    chains: ChainSequences | None,
+    *,
+    apart: bool = False,
 ) -> str | None:
     """The partners of a decoy for which nobody gives any, by its native.
 
     They are those that the label is about: what the chains of the native are by nature, and what is
-    one chain of the native and several of the decoy. None where no label has to be met. apart :
-    whether a user wants each chain of the native to be one.
+    one chain of the native and several of the decoy. None where no label has to be met, or the
+    chains of one are not known. apart : whether a user wants each chain of the native to be one.
     """
+    of_native = natives.chains.get(key[0])
+    if not of_native or chains is None:
+        return None
     bodies = "" if apart else natives.bodies.get(key[0], "")
-    possible = ways_by_nature(bodies, natives.chains[key[0]], chains)
+    possible = ways_by_nature(bodies, of_native, chains)
     if len(possible) == 1:
         return next(iter(possible))
     mapping = natives.mapping(key, EACH_CHAIN if apart else "")
@@ -543,7 +560,7 @@ def check_named(
     if not unfit:
         return []
     target, text = unfit[0]
-    of_native = ", ".join(printable(name) for name, _ in natives.chains[target])
+    of_native = ", ".join(printable(name) for name, _ in natives.chains[target] or ())
     of_partners = ", ".join(map(printable, missing[target, text]))
     what = (
         f"partners {text} are chains of the native, but that of {printable(target)} has no "

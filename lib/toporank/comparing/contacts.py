@@ -105,7 +105,7 @@ def contact_bytes(complex_: Complex) -> bytes:
     residues = np.flatnonzero(is_in)
     ca = complex_.ca[residues]
     names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":"))
-    tensors = {
+    tensors: dict[str, np.ndarray] = {
         "residues": np.frombuffer(names.encode(), dtype=np.uint8),
         "letters": np.frombuffer(complex_.letters.encode(), dtype=np.uint8)[residues],
         "ca": np.where(ca[:, None] >= 0, complex_.xyz[ca], np.nan).astype(np.float32),

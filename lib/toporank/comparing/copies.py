@@ -76,7 +76,7 @@ def copies_of(
     n_places = sum(map(len, groups))
     copies = TargetCopies({}, {})
     for group in groups:
-        places = [list(chain.from_iterable(map(names_of.get, p))) for p in group]
+        places = [list(chain.from_iterable(names_of[s] for s in p)) for p in group]
         members = list(chain.from_iterable(places))
         if len(places) >= FEWEST_PLACES and len(places) >= MOST * n_places:
             copies.moved.update(dict.fromkeys(members, len(places)))

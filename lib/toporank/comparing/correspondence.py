@@ -184,13 +184,12 @@ def _chosen(
     for _ in range(PASSES):
         for name, decoy in decoys.items():
             n_decoys_with.subtract(contacts.get(name, ()))
-            best = None
-            for chain_map in possible[name]:
+            maps = []
+            for place, chain_map in enumerate(possible[name]):
                 of_map = target.contacts(decoy, chain_map)
                 n_shared = sum(n_decoys_with[contact] for contact in of_map)
-                if best is None or (-n_shared, of_map) < best:
-                    best = -n_shared, of_map
-                    chosen[name] = chain_map
-            contacts[name] = best[1]
+                maps.append((-n_shared, of_map, place))
+            _, contacts[name], place = min(maps)
+            chosen[name] = possible[name][place]
             n_decoys_with.update(contacts[name])
     return chosen

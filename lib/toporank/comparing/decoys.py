@@ -65,8 +65,8 @@ class Contacts:
     """
 
     def __init__(self, contacts: list[np.ndarray]):
-        self.sizes = np.array([len(of_decoy) for of_decoy in contacts])
-        pairs = np.sort(np.concatenate(contacts), axis=1)
+        self.sizes = np.array([len(of_decoy) for of_decoy in contacts], dtype=int)
+        pairs = np.sort(np.concatenate([np.empty((0, 2), int), *contacts]), axis=1)
         numbers, self._contact = np.unique(
             (pairs[:, 0] << 32) + pairs[:, 1], return_inverse=True
         )
@@ -138,7 +138,7 @@ class Decoys(NamedTuple):
     """
 
     names: list[str]
-    contacts: Contacts | None
+    contacts: Contacts
     xyz: np.ndarray
     interface: np.ndarray
     residues: list[dict[int, ResidueId]]
@@ -304,7 +304,7 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
         contacts.append(places[tensors[i]["contacts"]])
     return Decoys(
         names=[name for name, *_ in decoys],
-        contacts=Contacts(contacts) if decoys else None,
+        contacts=Contacts(contacts),
         xyz=xyz,
         interface=interface,
         residues=[names for _, names in placed],
@@ -327,7 +327,7 @@ def _longest(chains: list[dict[str, Chain]], maps: list[ChainMap]) -> dict[str, 
 
 def _names(chains: Mapping[str, Chain], places: np.ndarray) -> dict[int, ResidueId]:
     """Place → what the decoy calls that residue."""
-    names = {}
+    names: dict[int, ResidueId] = {}
     for chain in chains.values():
         names.update(zip(places[chain.index].tolist(), chain.residues, strict=True))
     return names

@@ -14,6 +14,7 @@ import json
 import re
 from typing import NamedTuple
 
+import gemmi
 import numpy as np
 
 from toporank.chains.chain import ResidueId
@@ -147,21 +148,21 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     if file.block is None and _all_alike(file.text):
         return None
     residues: list[ModelResidue] = []
-    values: list[float] = []
+    of_all: list[float] = []
     sizes: list[int] = []
     for residue in file.parsed(model).residues:
         heavy = [atom.b_iso for atom in residue.residue if not atom.is_hydrogen()]
         of_atoms = [value for value in heavy if value] or heavy
         if residue.parent and of_atoms:
             residues.append(residue)
-            values += of_atoms
+            of_all += of_atoms
             sizes.append(len(of_atoms))
-    values = np.array(values)
-    if not len(values) or not values.min() < values.max():
+    if not of_all or not min(of_all) < max(of_all):
         return None
+    values = np.array(of_all)
     scale = 100.0 if values.min() >= 0 and values.max() <= 1 else 1.0
     values *= scale
-    starts = np.cumsum(sizes) - sizes
+    starts = np.cumsum([0, *sizes[:-1]])
     means = np.add.reduceat(values, starts) / sizes
     lowest = np.minimum.reduceat(values, starts)
     highest = np.maximum.reduceat(values, starts)
@@ -170,7 +171,8 @@ def b_factors(file: StructureFile, model: int | None = None) -> BFactors | None:
     if not (values.min() >= 0 and values.max() <= 100):
         fault = f"they go from {values.min():g} to {values.max():g}"
     elif file.block is not None:
-        other_metric = _other_metric(file, model, residues, lowest, highest)
+        number = str(file.model_numbers[model or 0])
+        other_metric = _other_metric(file.block, number, residues, lowest, highest)
     declared, measured, docked = _labels(file)
     return BFactors(
         of_residues=dict(zip(ids, means.tolist(), strict=True)),
@@ -210,22 +212,22 @@ def _falling(residues: list[ModelResidue]) -> float:
 
 
 def _other_metric(
-    file: StructureFile,
-    model: int | None,
+    block: gemmi.cif.Block,
+    number: str,
     residues: list[ModelResidue],
     lowest: np.ndarray,
     highest: np.ndarray,
 ) -> str:
     """Say that `_ma_qa_metric_local` has other pLDDT than the B factors; empty where it has not.
 
-    lowest, highest : B factors of the atoms of each residue, 0 to 100. Some programs write the
-    mean of a residue into the table, others the value of its CA.
+    number : of the model in the file. lowest, highest : B factors of the atoms of each residue, 0
+    to 100. Some programs write the mean of a residue into the table, others the value of its CA.
     """
-    names = dict(file.block.find("_ma_qa_metric.", ["id", "name"]))
+    rows = block.find("_ma_qa_metric.", ["id", "name"])
+    names = {row[0]: row[1] for row in rows}
     columns = ["model_id", "label_asym_id", "label_seq_id", "metric_id", "metric_value"]
-    number = str(file.model_numbers[model or 0])
     stated = {}
-    for model_id, chain, place, metric, value in file.block.find(
+    for model_id, chain, place, metric, value in block.find(
         "_ma_qa_metric_local.", columns
     ):
         if model_id == number and "plddt" in names.get(metric, "plddt").lower():
@@ -304,7 +306,7 @@ def judge(
     told : whether the file, its name or files beside it say that they are
     choice : what the user says
     """
-    if b_factors is None or choice == NEVER:
+    if b_factors is None or complex_ is None or choice == NEVER:
         return Judged(are_plddt=False)
     if b_factors.docked and choice != ALWAYS:
         return Judged(are_plddt=False)
@@ -407,19 +409,21 @@ class InFile(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """As JSON."""
-        values = self.b_factors
-        if values:
-            values = values._replace(of_residues=[*values.of_residues.items()])
-        return json.dumps(self._replace(b_factors=values)).encode()
+        fields = self._asdict()
+        if self.b_factors:
+            fields["b_factors"] = self.b_factors._asdict()
+            fields["b_factors"]["of_residues"] = [*self.b_factors.of_residues.items()]
+        return json.dumps(fields).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> InFile:
         """The inverse of `to_bytes`."""
-        stated = cls(*json.loads(content))
-        if not stated.b_factors:
-            return stated
-        values = BFactors(*stated.b_factors)
-        of_residues = {
-            ResidueId(*residue): value for residue, value in values.of_residues
-        }
-        return stated._replace(b_factors=values._replace(of_residues=of_residues))
+        fields = json.loads(content)
+        values = fields["b_factors"]
+        if not values:
+            return cls(**fields)
+        of_residues = {}
+        for residue, value in values["of_residues"]:
+            of_residues[ResidueId(*residue)] = value
+        values["of_residues"] = of_residues
+        return cls(**fields | {"b_factors": BFactors(**values)})

@@ -67,9 +67,9 @@ def iptm_between_partners(
     ):
         of_chains = both_ways[np.ix_(places[first], places[second])]
         best_of_pairs.append(float(np.fmax.reduce(of_chains, axis=None)))
-    best_of_pairs = np.array(best_of_pairs)[~np.isnan(best_of_pairs)]
-    if len(best_of_pairs):
-        values["interface_iptm"] = float(best_of_pairs.mean())
+    stated = np.array(best_of_pairs)[~np.isnan(best_of_pairs)]
+    if len(stated):
+        values["interface_iptm"] = float(stated.mean())
     return values, ""
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -107,7 +108,8 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> dict[int, s
 
 def _without_plddt(row: Confidence, reason: str) -> Confidence:
     """The row without pLDDT and what follows from it."""
-    row = row._replace(plddt_source="", **dict.fromkeys(FROM_PLDDT))
+    unknown: dict[str, Any] = dict.fromkeys(FROM_PLDDT)
+    row = row._replace(**unknown | {"plddt_source": ""})
     reasons = [text for text in (row.reason, reason) if text]
     left = any(getattr(row, name) is not None for name in NUMBERS)
     status = INCOMPLETE if reason else row.status if left else NOTHING

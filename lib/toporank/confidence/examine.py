@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,12 +96,16 @@ class DecoyFile(NamedTuple):
 
     def complex(self) -> Complex:
         """Return its atoms. Raises TopoRankError."""
-        return self.atoms() if self.atoms else read_complex(self.path, self.place)
+        if self.atoms:
+            return self.atoms()
+        assert self.path
+        return read_complex(self.path, self.place)
 
     def in_file(self) -> InFile:
         """Return what its file says. Raises TopoRankError."""
         if self.stated:
             return self.stated()
+        assert self.path
         return InFile.of(open_structure(self.path), self.place)
 
     @property
@@ -159,11 +163,12 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
     problems = list(output.problems)
     if in_file.docked_by:
         predictor = in_file.docked_by
-        terms, problem = program_called(predictor).docking.completed(
-            in_file.terms, path
-        )
-        row = row._replace(**terms)
-        problems.append(problem)
+        docking = program_called(predictor).docking
+        if docking:
+            terms, problem = docking.completed(in_file.terms, path)
+            of_score: dict[str, Any] = {**terms}
+            row = row._replace(**of_score)
+            problems.append(problem)
     elif judged.are_plddt is False and not files_of_model(path):
         predictor = ""
     row = row._replace(
@@ -180,7 +185,8 @@ def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:
         problems += of_model
     problems.append(OF_TOPORANK if by_toporank else "")
     row = _finished(row, problems, note)
-    if row.plddt_source != OF_B_FACTORS or choice == ALWAYS:
+    is_decided = row.plddt_source != OF_B_FACTORS or choice == ALWAYS
+    if is_decided or b_factors is None or complex_ is None:
         return Examined(row)
     return Examined(
         row,
@@ -232,14 +238,14 @@ class _Stated(NamedTuple):
 
 def _of_model(
     complex_: Complex, partners: Partners, stated: _Stated
-) -> tuple[dict[str, float | str], list[str], str]:
+) -> tuple[dict[str, Any], list[str], str]:
     """Fields of the row for which the model is needed.
 
     With what keeps some from being computed, and what a reader should know though all was used.
     """
     output = stated.output
     problems: list[str] = []
-    values: dict[str, float | str] = {}
+    values: dict[str, Any] = {}
     note = ""
     b_factors = stated.to_compare(complex_)
     place = Placed()
@@ -272,7 +278,7 @@ def _of_model(
         if chosen.token is not None and output.pae is not None:
             rows = chosen.token[residues]
             pae = output.pae[np.ix_(rows, rows)].astype(float)
-        values = measured(with_partners, residues, chosen.plddt, pae)
+        values |= measured(with_partners, residues, chosen.plddt, pae)
         if chosen.plddt is not None:
             values["plddt_source"] = chosen.source
             reason = ""
@@ -337,10 +343,15 @@ def _chosen(
     share = 0.0
     if of_file is not None and of_model is not None:
         share = differing(of_file[residues], of_model[residues])
-    if share > MOST_DIFFERING:
-        if program.shifts_plddt and output.plddt is not None and token is not None:
+        differs = share > MOST_DIFFERING
+        if (
+            differs
+            and program.shifts_plddt
+            and output.plddt is not None
+            and token is not None
+        ):
             is_shifted = shifted_b_factors(complex_, token, output.plddt, of_model)
-        disagree = not is_shifted
+        disagree = differs and not is_shifted
     if is_shifted:
         note = SHIFTED.format(output.plddt_file, share, program.name)
     elif disagree:
@@ -383,4 +394,4 @@ def _has_decimals(values: np.ndarray) -> bool:
 def _behind_modified(complex_: Complex) -> bool:
     """Whether a protein residue stands behind a modified one, which has a token for each atom."""
     last = np.flatnonzero(complex_.is_protein).max(initial=0)
-    return complex_.is_modified[:last].any()
+    return bool(complex_.is_modified[:last].any())

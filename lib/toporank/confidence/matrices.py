@@ -66,7 +66,7 @@ def matrices_of(path: Path, complex_: Complex, values: BFactors | None) -> Matri
     path = place_of(path)
     output = output_of_predictor(path)
     judged = judge(values, complex_, told=True, choice=AUTO)
-    of_model = values.of(complex_) if judged.are_plddt else None
+    of_model = values.of(complex_) if values and judged.are_plddt else None
     try:
         place = placed(complex_, output, of_model)
     except ConfidenceError as error:
@@ -80,7 +80,7 @@ def matrices_of(path: Path, complex_: Complex, values: BFactors | None) -> Matri
             "; ".join(output.problems) or "the predictor left no PAE beside this model"
         )
         return matrices._replace(problem=problem)
-    rows = place.token[places]
+    rows = np.full(len(places), -1) if place.token is None else place.token[places]
     if (rows < 0).any():
         what = (
             f"the predictor's PAE is of {len(output.pae)} tokens, but the model has "
@@ -89,8 +89,9 @@ def matrices_of(path: Path, complex_: Complex, values: BFactors | None) -> Matri
         raise ConfidenceError(what, where=path, remedy=WHOSE_FILES)
     of_rows = np.ix_(rows, rows)
     matrices = matrices._replace(pae=output.pae[of_rows])
-    if np.shape(output.contact_probs) == np.shape(output.pae):
-        matrices = matrices._replace(contact_probs=output.contact_probs[of_rows])
+    probs = output.contact_probs
+    if probs is not None and probs.shape == output.pae.shape:
+        matrices = matrices._replace(contact_probs=probs[of_rows])
     return matrices
 
 

@@ -73,7 +73,7 @@ def placed(
     n = n_tokens(output)
     if n and output.token_chains is not None:
         place = by_names(complex_, output, b_factors)
-        if agree(place.plddt, b_factors) is None:
+        if place.token is not None and agree(place.plddt, b_factors) is None:
             _check_order(complex_, place.token, output.pae, named=True)
         return place
     plddt = _mean_of_atoms(complex_, output.atom_plddt)

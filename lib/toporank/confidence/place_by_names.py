@@ -60,7 +60,7 @@ def by_names(
     input; the names of the atoms' chains are right. People rename chains, too, put them in another
     order, and cut them.
     """
-    n_named = len(output.token_chains)
+    n_named = len(output.token_chains or ())
     if n_named != n_tokens(output):
         what = f"the predictor's files name {n_named} tokens and have PAE of {n_tokens(output)}"
         raise ConfidenceError(what, remedy="make or fetch them again")
@@ -136,9 +136,8 @@ def _fitted(
     tokens_of = dict(zip(chains, runs, strict=True))
     if len(tokens_of) < len(chains):
         return None
-    if output.atom_plddt is None or len(output.atom_plddt) != len(
-        output.atom_chains or []
-    ):
+    atom_plddt = np.array([]) if output.atom_plddt is None else output.atom_plddt
+    if len(atom_plddt) != len(output.atom_chains or []):
         atoms = {}
     numbers = np.array(output.token_numbers)
     n_residues = len(complex_.residues)
@@ -157,7 +156,7 @@ def _fitted(
         tokens = tokens_of[name]
         of_residues = _tokens_by_count(complex_, residues, tokens, numbers, any_numbers)
         if of_residues is None:
-            of_atoms = output.atom_plddt[atoms[name]] if name in atoms else None
+            of_atoms = atom_plddt[atoms[name]] if name in atoms else None
             of_residues, of_chain = _tokens_by_number(
                 complex_, residues, tokens, numbers, of_atoms, b_factors
             )
@@ -169,16 +168,15 @@ def _fitted(
         whole = whole and n_numbers in (0, np.count_nonzero(of_residues >= 0))
         if name in atoms and len(atoms[name]) == n_atoms[residues].sum():
             of_atoms = np.repeat(residues, n_atoms[residues])
-            sums = np.bincount(of_atoms, output.atom_plddt[atoms[name]], n_residues)
+            sums = np.bincount(of_atoms, atom_plddt[atoms[name]], n_residues)
             plddt[residues] = sums[residues] / n_atoms[residues]
-    if np.isnan(plddt[complex_.is_protein]).any():
-        plddt = None
+    has_plddt = not np.isnan(plddt[complex_.is_protein]).any()
     return _Fit(
         names=chains,
         token=token,
-        plddt=plddt,
+        plddt=plddt if has_plddt else None,
         whole=whole,
-        agrees=agree(plddt, b_factors),
+        agrees=agree(plddt if has_plddt else None, b_factors),
         sure=sure,
     )
 
@@ -306,7 +304,7 @@ def _disagreement(complex_: Complex, output: PredictorOutput) -> str:
     )
 
 
-def _sizes(chains: Sequence[str]) -> str:
+def _sizes(chains: Sequence[str] | None) -> str:
     """`A (30), B (32)`."""
     runs = _runs(chains)
     parts = [f"{name} ({len(places)})" for name, places in runs[:MOST_NAMED]]
@@ -319,7 +317,7 @@ def _runs(names: Sequence[str] | None) -> list[tuple[str, np.ndarray]]:
     """Each name that follows itself, and its places."""
     if not names:
         return []
-    names = np.array(names)
-    starts = np.flatnonzero(names[1:] != names[:-1]) + 1
+    array = np.array(names)
+    starts = np.flatnonzero(array[1:] != array[:-1]) + 1
     places_of_runs = np.split(np.arange(len(names)), starts)
-    return [(str(names[places[0]]), places) for places in places_of_runs]
+    return [(names[places[0]], places) for places in places_of_runs]

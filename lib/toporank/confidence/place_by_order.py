@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +46,7 @@ class _Layout(NamedTuple):
         chains = [rows + start for rows, start in zip(offsets, starts, strict=False)]
         return cls(chains=chains, n_rows=int(starts[-1]))
 
-    def shifted(self, shifts: Sequence[int]) -> np.ndarray:
+    def shifted(self, shifts: np.ndarray) -> np.ndarray:
         """Return the rows of all residues where the chains begin so much later."""
         pairs = zip(self.chains, shifts, strict=True)
         return np.concatenate([rows + shift for rows, shift in pairs])
@@ -140,7 +139,7 @@ def _most_alike(
         if best is None or (errors[best] > ALIKE).any():
             return None
         shifts.append(best)
-    return layout.shifted(shifts) if shifts == sorted(shifts) else None
+    return layout.shifted(np.array(shifts)) if shifts == sorted(shifts) else None
 
 
 def _is_padded(pae: np.ndarray, n_rows: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from toporank.structures.identity import DecoyKey
 from toporank.tables.of_predictors import CONFIDENCE
@@ -16,7 +16,9 @@ OK, INCOMPLETE, NOTHING = "ok", "incomplete", "none"
 
 PlddtChoice = Literal["auto", "b_factor", "none"]
 """Whether B factors are pLDDT: where something says so or they look like it, always, never."""
-AUTO, ALWAYS, NEVER = "auto", "b_factor", "none"
+AUTO: PlddtChoice = "auto"
+ALWAYS: PlddtChoice = "b_factor"
+NEVER: PlddtChoice = "none"
 OF_FILE, OF_B_FACTORS = "file", "b_factor"
 """Where pLDDT comes from: a file beside the model, or the model's B-factors."""
 ALL_CHAINS = "all_chains"
@@ -38,11 +40,32 @@ FROM_PLDDT = (
 )
 """Numbers that follow from pLDDT."""
 
-_OPTIONAL = CONFIDENCE.names[2:]
-_UNKNOWN = dict.fromkeys(_OPTIONAL, "") | dict.fromkeys(NUMBERS) | {"status": NOTHING}
-Confidence = namedtuple(
-    "Confidence", CONFIDENCE.names, defaults=[_UNKNOWN[name] for name in _OPTIONAL]
-)
+if TYPE_CHECKING:
+
+    class Confidence(NamedTuple):
+        """The columns that code names."""
+
+        target: str
+        decoy: str
+        predictor: str = ""
+        plddt_source: str = ""
+        iptm_of: str = ""
+        plddt: float | None = None
+        ptm: float | None = None
+        iptm: float | None = None
+        interface_iptm: float | None = None
+        ranking_score: float | None = None
+        interface_pae: float | None = None
+        status: str = NOTHING
+        reason: str = ""
+
+else:
+    _OPTIONAL = CONFIDENCE.names[2:]
+    _UNKNOWN = dict.fromkeys(_OPTIONAL, "") | dict.fromkeys(NUMBERS)
+    _UNKNOWN["status"] = NOTHING
+    Confidence = namedtuple(
+        "Confidence", CONFIDENCE.names, defaults=map(_UNKNOWN.get, _OPTIONAL)
+    )
 Confidence.__doc__ = """A row of confidence.csv; columns after `decoy` may be left out.
 
 A number that is not known is None. docs/confidence.md says what each is and where it is from.
@@ -112,7 +135,7 @@ def best_measured(
     The same with other originals, for all decoys but these; of equally known ones the first by name
     stays
     """
-    n_measures = defaultdict(int)
+    n_measures: dict[DecoyKey, int] = defaultdict(int)
     for row in rows:
         n_measures[row.target, row.decoy] = _n_measures(row)
     groups: dict[DecoyKey, list[str]] = {}

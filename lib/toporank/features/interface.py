@@ -6,6 +6,7 @@ Where no partners are given, each chain is one.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -220,15 +221,14 @@ def _meetings(
     rows_of = dict(zip(map(tuple, touching.tolist()), rows_of_pair, strict=True))
     points = [xyz[rows] for rows in members(body, len(complex_.bodies))]
     with_residues = np.unique(body).tolist()
-    if len(with_residues) <= MOST_BODIES:
-        measured = itertools.combinations(with_residues, 2)
-    else:
+    measured: Iterable[tuple[int, int]] = itertools.combinations(with_residues, 2)
+    if len(with_residues) > MOST_BODIES:
         alone = np.setdiff1d(with_residues, touching).tolist()
         measured = sorted({*rows_of, *_nearest_bodies(xyz, body, points, alone)})
     names = [partner_name(chains) for chains in complex_.bodies]
     meetings = []
     for first, second in measured:
-        rows = rows_of.get((first, second), [])
+        rows = rows_of.get((first, second), np.array([], dtype=int))
         near = distance[rows]
         closest = (
             near.min()
@@ -257,11 +257,11 @@ def _nearest_bodies(
     from scipy.spatial import cKDTree  # only for many partners: slow to import
 
     pairs = []
-    tree = cKDTree(xyz) if alone else None
+    tree = cKDTree(xyz)
     for first in alone:
         points = points_of[first]
         # Of so many neighbours of a point, one at least is of another body.
-        distance, index = tree.query(points, len(points) + 1)
+        distance, index = map(np.asarray, tree.query(points, len(points) + 1))
         is_other = body[index] != first
         nearest = distance[is_other].min()
         second = int(body[index[is_other & (distance == nearest)]].min())

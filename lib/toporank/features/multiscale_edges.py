@@ -173,7 +173,7 @@ def _residue_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
 
     An unknown type is the last.
     """
-    by_letter = sorted(STANDARD, key=STANDARD.get)
+    by_letter = sorted(STANDARD, key=STANDARD.__getitem__)
     place = {name: i for i, name in enumerate(by_letter)}
     unknown = len(by_letter)
     return np.array(

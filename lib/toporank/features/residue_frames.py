@@ -102,7 +102,7 @@ def residue_poses(heavy: Complex, residues: np.ndarray) -> Poses:
     first = _unit(c)
     second = _unit(n - (n * first).sum(axis=1, keepdims=True) * first)
     frame = np.stack([first, second, np.cross(first, second)], axis=1)
-    frame[~frame.any(axis=2).all(axis=1)] = 0.0
+    frame[~np.all(frame.any(axis=2), axis=1)] = 0.0
     side = ~np.isin(heavy.atom_names, BACKBONE)
     side_of = heavy.residue_of[side]
     n_side = np.bincount(side_of, minlength=len(heavy.residues))[residues, None]

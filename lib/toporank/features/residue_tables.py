@@ -51,7 +51,7 @@ def table_bytes(
     -------
     content : of a safetensors file
     """
-    lists: ResidueColumns = {name: [] for name in IDENTITY}
+    lists: dict[str, list] = {name: [] for name in IDENTITY}
     for r in index:
         label_chain, label_number = (
             complex_.labels[r] if complex_.labels else ("", None)
@@ -65,9 +65,11 @@ def table_bytes(
         for column, value in zip(lists.values(), row, strict=True):
             column.append(value)
     arrays = {}
-    for name, column in columns.items():
-        kind = arrays if isinstance(column, np.ndarray) else lists
-        kind[name] = column
+    for name, values in columns.items():
+        if isinstance(values, np.ndarray):
+            arrays[name] = values
+        else:
+            lists[name] = values
     names = [*IDENTITY, *columns]
     return described.to_bytes(
         arrays, {"columns": names, "lists": lists, "made_by": metadata}

@@ -21,7 +21,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toporank.errors import ConfigError, printable
 from toporank.files.state import FileState, state_of
@@ -57,12 +57,15 @@ Packed = zipfile.ZipFile | tarfile.TarFile
 
 
 class ArchiveMember(NamedTuple):
-    """A file of an archive. name : with its folders. size : in bytes. modified : in seconds."""
+    """A file of an archive. name : with its folders. size : in bytes. modified : in seconds.
+
+    entry : a ZipInfo of a zip file, a TarInfo of a tar file
+    """
 
     name: str
     size: int
     modified: float
-    entry: zipfile.ZipInfo | tarfile.TarInfo
+    entry: Any
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -103,11 +106,11 @@ def job_name(archive: Path) -> str:
 
 def free_folder(name: str, parent: Path) -> str:
     """The name, or the first of `name_2`, `name_3` … at which nothing is in a folder."""
+    numbers = itertools.count(2)
     free = name
-    for number in itertools.count(2):
-        if not os.path.lexists(parent / free):
-            return free
-        free = f"{name}_{number}"
+    while os.path.lexists(parent / free):
+        free = f"{name}_{next(numbers)}"
+    return free
 
 
 # ---- what is in an archive -----------------------------------------------------------------------
@@ -179,8 +182,8 @@ def holds_only(
 def _content(packed: Packed, member: ArchiveMember) -> bytes:
     if isinstance(packed, zipfile.ZipFile):
         return packed.read(member.entry)
-    with packed.extractfile(member.entry) as file:
-        return file.read()
+    file = packed.extractfile(member.entry)
+    return file.read() if file else b""
 
 
 @contextlib.contextmanager
@@ -288,7 +291,7 @@ def unpacked(archive: Path, folder: Path, name: str = "") -> Path:
     """
     to = folder / (name or folder_name(archive))
     with _errors_of(archive):  # a link may lead to nothing
-        source = [str(archive.absolute()), *state_of(archive)]
+        source: list[Any] = [str(archive.absolute()), *state_of(archive)]
     if os.path.lexists(to):
         if _mark(to).get("source") == source:
             return to
@@ -328,8 +331,10 @@ def _extract(archive: Path, to: Path, most: int) -> int:
                 raise ValueError(f"two files in it have the same name: {member.name}")
             members[member.name] = member
         entries = [member.entry for member in members.values()]
-        safely = {"filter": "data"} if isinstance(packed, tarfile.TarFile) else {}
-        packed.extractall(to, entries, **safely)
+        if isinstance(packed, tarfile.TarFile):
+            packed.extractall(to, entries, filter="data")
+        else:
+            packed.extractall(to, entries)
         for name, member in members.items():
             os.utime(to / name, (member.modified, member.modified))
     return most - total
@@ -355,7 +360,7 @@ def _unpack_inner(folder: Path, most: int) -> None:
         archive.unlink()
 
 
-def _mark(folder: Path) -> dict[str, object]:
+def _mark(folder: Path) -> dict[str, Any]:
     """What was written down when a folder was unpacked; nothing if it was not, or is a link."""
     with contextlib.suppress(OSError, ValueError):
         mark = json.loads((folder / MARK).read_text(encoding="utf-8"))

@@ -78,7 +78,7 @@ def write_text(path: Path | str, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_bytes(path: Path | str, content: bytes) -> None:
+def write_bytes(path: Path | str, content: bytes | memoryview) -> None:
     """Write bytes in one step."""
     with replacing(path) as temporary:
         temporary.write_bytes(content)

@@ -10,8 +10,14 @@ import gzip
 import io
 import lzma
 import zlib
+from collections.abc import Callable
+from typing import Any
 
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
 """Ending of a compressed file → what opens it."""
 ZSTANDARD = ".zst"
 ENDINGS = (*OPENERS, ZSTANDARD)

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 
 KEY = "toporank"
 """Of the description among the metadata. One key alone: safetensors gives several no order."""
-TYPES = {"F32": np.dtype("float32"), "I32": np.dtype("int32"), "I64": np.dtype("int64")}
+TYPES: dict[str, type] = {"F32": np.float32, "I32": np.int32, "I64": np.int64}
 """Numbers that are mapped into memory, as a header calls them."""
 
 

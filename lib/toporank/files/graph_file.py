@@ -73,7 +73,7 @@ def graph_bytes(
     ------
     TypeError : where JSON cannot hold the metadata
     """
-    arrays = {
+    arrays: dict[str, np.ndarray] = {
         "x": np.asarray(x, np.float32),
         "edge_index": np.asarray(edge_index, np.int64),
         "edge_attr": np.asarray(edge_attr, np.float32),

@@ -60,7 +60,7 @@ def content_digest(arrays: dict[str, np.ndarray]) -> str:
     """Digest of all numbers of a pack."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
-        digest.update(arrays[name])
+        digest.update(arrays[name].data)
     return digest.hexdigest()
 
 

@@ -69,16 +69,16 @@ def table_text(
     tabs : separated by tabs and without quotes; a text with a tab or line break is then a
     csv.Error.
     """
-    style = (
-        {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
-        if tabs
-        else {}
-    )
     lines = _Lines()
-    writer = csv.writer(lines, **style)
+    writer = csv.writer(lines, _Tabs if tabs else csv.excel)
     for row in itertools.chain([columns], rows):
         writer.writerow(map(_cell, row))
     return "".join(lines)
+
+
+class _Tabs(csv.excel_tab):
+    quoting = csv.QUOTE_NONE
+    quotechar = None
 
 
 class _Lines(list[str]):
@@ -98,7 +98,7 @@ def _cell(value: Any) -> Any:
 
 def read_rows(path: Path | str, *, tabs: bool = False) -> Iterator[dict[str, str]]:
     """The rows of such a table by column, as text."""
-    style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
+    style = _Tabs if tabs else csv.excel
     with open(path, encoding="utf-8-sig", newline="") as handle:
-        for row in csv.DictReader(handle, **style):
+        for row in csv.DictReader(handle, dialect=style):
             yield {column: restored(value) for column, value in row.items()}

@@ -49,7 +49,7 @@ def read_table(
     ConfigError : naming file and line
     """
     text = _text(path, what)
-    separators = SEPARATORS
+    separators: tuple[str, ...] = SEPARATORS
     hint = _HINT.match(text)
     if hint:
         text = text[hint.end() :]

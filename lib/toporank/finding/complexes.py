@@ -159,7 +159,7 @@ def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     """
     if sketch is None or decoy.refused or sketch.decoys == (0,):
         return [decoy]
-    numbers = sketch.models
+    numbers: Sequence[int] = sketch.models
     if len(set(numbers)) < len(numbers):
         numbers = range(1, len(numbers) + 1)
     models = []
@@ -326,11 +326,11 @@ def _grouped(
             differences: dict[tuple, tuple[str, str]] = {}
             for model in models:
                 place += 1
-                chains = tuple(model.kinds.items())
-                if chains not in differences:
+                of_model = tuple(model.kinds.items())
+                if of_model not in differences:
                     lacks = _lacking(model, usual, names_of_kinds)
-                    differences[chains] = lacks, _spare(model, usual)
-                lacks, spare = differences[chains]
+                    differences[of_model] = lacks, _spare(model, usual)
+                lacks, spare = differences[of_model]
                 decoy = model.decoy._replace(
                     target=target,
                     name=decoy_names[place],
@@ -367,10 +367,8 @@ def _names_of(models: Iterable[Model]) -> dict[int, tuple[str, ...]]:
         for kind, names in of_kind.items():
             counts.setdefault(kind, Counter())[tuple(names)] += n_models
     usual = {}
-    for kind, n_models in counts.items():
-        usual[kind] = max(
-            n_models, key=lambda names: (len(names), n_models[names], names)
-        )
+    for kind, n_with in counts.items():
+        usual[kind] = max(n_with, key=lambda names: (len(names), n_with[names], names))
     return usual
 
 
@@ -471,7 +469,9 @@ def _other_copies(targets: Mapping[str, list[Models]]) -> list[str]:
     for of_kinds in alike.values():
         names = list(of_kinds)
         numbers = {tuple(sorted(usual.items())) for usual in of_kinds.values()}
-        if len(numbers) > 1 and not set.intersection(*map(folders_of.get, names)):
+        if len(numbers) > 1 and not set.intersection(
+            *(folders_of[name] for name in names)
+        ):
             differing.append(of_kinds)
     if not differing:
         return []

@@ -144,14 +144,14 @@ def _several_molecules(decoys: Iterable[Decoy], sketches: Sketches) -> list[str]
 
     It is a sentence about the first such file, or nothing.
     """
-    files: list[str] = []
+    notes: dict[str, str] = {}
     for path in sorted({decoy.path for decoy in decoys if not decoy.refused}):
         sketch = sketches.get(path)
         if sketch and sketch.notes:
-            files.append(path)
-    if not files:
+            notes[path] = "; ".join(sketch.notes)
+    if not notes:
         return []
-    n_others = len(files) - 1
+    path = next(iter(notes))
+    n_others = len(notes) - 1
     others = f" and {n_others:,} other file{'s' * (n_others > 1)}" if n_others else ""
-    notes = "; ".join(sketches[files[0]].notes)
-    return [f"in {printable(os.path.basename(files[0]))}{others}: {notes}"]
+    return [f"in {printable(os.path.basename(path))}{others}: {notes[path]}"]

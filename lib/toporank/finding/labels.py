@@ -171,7 +171,10 @@ def read_split_labels(path: Path, *, interfaces: bool = False) -> list[Label]:
     ----------
     interfaces : also those of single interfaces
     """
-    labels = [Label(**{**row, "dockq": float(row["dockq"])}) for row in read_rows(path)]
+    labels = []
+    for row in read_rows(path):
+        dockq = float(row.pop("dockq"))
+        labels.append(Label(**row, dockq=dockq))
     return labels if interfaces else of_decoys(labels)
 
 
@@ -320,9 +323,9 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
         alike[f"{_bare(decoy.target)}/{_bare(decoy.name)}"] = decoy
     for label in labels:
         name = _bare(label.decoy)
-        decoy = alike.get(f"{_bare(label.target)}/{name}") or alike.get(name)
-        if decoy:
-            hint = f"did you mean {decoy.target}/{decoy.name}?"
+        similar = alike.get(f"{_bare(label.target)}/{name}") or alike.get(name)
+        if similar:
+            hint = f"did you mean {similar.target}/{similar.name}?"
             break
     else:
         label = labels[0]

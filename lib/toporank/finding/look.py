@@ -130,7 +130,7 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
 
     It is empty where that is damaged or of another version.
     """
-    cached = {}
+    cached: dict[str, tuple[FileState, Sketch | None]] = {}
     try:
         content = json.loads(path.read_bytes())
         if content["code"] != code_of("chains", "structures", "finding/look.py"):
@@ -258,7 +258,7 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
     if may_pair([*sequences.values()]):
         protein = [residue for residue in model.residues if residue.parent]
         letters = [STANDARD.get(residue.parent, "X") for residue in protein]
-        residues = [ResidueId(each.chain, each.number or 0) for each in protein]
+        residues = [ResidueId(each.chain, each.number) for each in protein]
         ca = np.array([residue.ca_place() for residue in protein])
         pairs = pairs_of(chains_by_name(residues, letters, ca))
     return tuple(sequences.items()), tuple(pairs)

@@ -88,7 +88,7 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
     for model in sorted(of_models):
         counted = of_models[model] & protein_of.keys()
         if counted:
-            model_of.setdefault(frozenset(map(protein_of.get, counted)), model)
+            model_of.setdefault(frozenset(protein_of[name] for name in counted), model)
     for one, other in combinations(model_of, 2):
         if one & other:
             continue

@@ -16,6 +16,7 @@ from toporank.confidence.examine import DecoyFile
 from toporank.confidence.table import NUMBERS
 from toporank.finding.complexes import Grouped
 from toporank.finding.sequences import Sketches
+from toporank.finding.sketch import Sketch
 from toporank.programs.catalogue import (
     PLAIN,
     files_of_model,
@@ -54,7 +55,7 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
     Where nothing but experiments is there, they are what shall be scored; and so are poses that
     inherited the lines of the one structure that they were made of.
     """
-    measured: dict[str, str] = {}
+    measured: dict[str, Sketch] = {}
     places: dict[tuple, set[str]] = defaultdict(set)
     has_models = False
     for decoy in decoys:
@@ -62,19 +63,18 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
         if sketch is None or decoy.refused:
             continue
         if sketch.experiment and not files_of_model(Path(decoy.path)):
-            measured[decoy.path] = sketch.experiment
+            measured[decoy.path] = sketch
             places[sketch.entry, sketch.chains].add(sketch.shape_of_model(0))
         else:
             has_models |= len(sketch.chains) > 1
     if not has_models:
         return {}
     left_out = {}
-    for path, method in measured.items():
-        sketch = sketches[path]
+    for path, sketch in measured.items():
         if len(places[sketch.entry, sketch.chains]) < POSES or len(sketch.chains) < 2:
             left_out[path] = (
-                f"it names an experiment ({method}) and lies among models (give it alone to score "
-                "it)"
+                f"it names an experiment ({sketch.experiment}) and lies among models (give it "
+                "alone to score it)"
             )
     return left_out
 
@@ -173,16 +173,19 @@ def _written(
     return written, others
 
 
+def _shape(sketches: Sketches, decoy: Decoy) -> str:
+    sketch = sketches[decoy.path]
+    return sketch.shape_of_model(0) if sketch else ""
+
+
 def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool:
     """Whether a structure is a copy of a model, called after one, or says how sure it is."""
-    shape = sketches[decoy.path].shape_of_model(0)
+    shape = _shape(sketches, decoy)
     name = model_name(os.path.basename(decoy.path))
     for model in models:
         other = model_name(os.path.basename(model.path))
         called_after = other in name and re.search(r"\d", other)  # not after `model`
-        if called_after or have_one_shape(
-            sketches[model.path].shape_of_model(0), shape
-        ):
+        if called_after or have_one_shape(_shape(sketches, model), shape):
             return True
     file = DecoyFile(decoy.target, decoy.name, Path(decoy.path))
     (row,) = confidences([file], anew=False)

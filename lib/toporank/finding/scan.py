@@ -139,7 +139,7 @@ class Scan:
             name = self.folder.name
             raise no_decoys(name, self.folder, self.unread)
         parents = {place.holder[:-1] for place in self.models}
-        common = ()
+        common: tuple[str, ...] = ()
         for names in zip(*parents, strict=False):
             if len(set(names)) > 1:
                 break
@@ -172,7 +172,9 @@ class Scan:
                 unread[Path(entry.path)] = ""
         return dict(sorted((unread | self.unread).items()))
 
-    def _folder(self, folder: str | os.DirEntry, folders: Folders, unread: str) -> None:
+    def _folder(
+        self, folder: str | os.DirEntry[str], folders: Folders, unread: str
+    ) -> None:
         """Look at the files of a folder and at the folders in it.
 
         unread : why its structures are no decoys; empty where they are.
@@ -182,7 +184,7 @@ class Scan:
         except OSError:
             if len(folders) < 2:
                 raise
-            self.unread[Path(folder.path)] = ""
+            self.unread[Path(folder)] = ""
             return
         names = {entry.name for entry in entries}
         has_results = RESULTS in names
@@ -240,9 +242,9 @@ def _may_be_model(filename: str) -> bool:
     return split_suffix(filename) is not None or may_be_structure(filename)
 
 
-def _listed(folder: str | os.DirEntry) -> list[os.DirEntry]:
+def _listed(folder: str | os.DirEntry[str]) -> list[os.DirEntry[str]]:
     """What is in a folder, in order of name."""
-    return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    return sorted(os.scandir(os.fspath(folder)), key=lambda entry: entry.name)
 
 
 def _is_folder(entry: os.DirEntry) -> bool:
@@ -265,7 +267,7 @@ def is_model(file: os.DirEntry | Path) -> bool:
         return False
 
 
-def _was_given(folder: os.DirEntry, beside: Iterable[str]) -> bool:
+def _was_given(folder: os.DirEntry[str], beside: Iterable[str]) -> bool:
     """Whether a folder holds what a predictor was given.
 
     It is called so, what a predictor wrote lies beside it, and nothing that one wrote lies in it.

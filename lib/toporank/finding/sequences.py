@@ -34,7 +34,7 @@ class Sequences:
         self._chains: dict[
             tuple[ChainSequences, tuple[Modified, ...]], SequenceOfChain
         ] = {}
-        names = set()
+        names: set[str] = set()
         for sketch in sketches.values():
             for of_model in sketch.modified if sketch else ():
                 names.update(name for _, _, name in of_model)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import pandas as pd
 
@@ -213,8 +213,21 @@ def describe_splits(rows: list[TargetSplit]) -> str:
     return f"{len(rows)} targets in {n_clusters} clusters: {', '.join(sides)}"
 
 
-Labelled = TypeVar("Labelled", bound=NamedTuple)
-"""A row with a target and a split: a label, or the outcome of its decoy."""
+class OfSplit(Protocol):
+    """A row with a target and a split: a label, or the outcome of its decoy."""
+
+    @property
+    def target(self) -> str:
+        """Its name."""
+
+    @property
+    def split(self) -> str:
+        """The split, or nothing."""
+
+    def _replace(self, *, split: str) -> Self: ...
+
+
+Labelled = TypeVar("Labelled", bound=OfSplit)
 
 
 def decided(

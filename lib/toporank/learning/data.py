@@ -43,7 +43,7 @@ class GraphBatch(NamedTuple):
     node_graph: Tensor
     edge_graph: Tensor
     y: Tensor
-    index: Tensor
+    index: Tensor  # type: ignore[assignment]  # hides tuple.index, which nobody needs
     edge_y: Tensor | None = None
 
 

@@ -192,7 +192,7 @@ def _module(
     return kind(network, run, store, description, training_set.get("clusters"))
 
 
-def _kind(run: Run, network: DockQNet, store: GraphStore) -> type[ScorerTraining]:
+def _kind(run: Run, network: Network, store: GraphStore) -> type[ScorerTraining]:
     """Return how to train on what this machine has."""
     may_be_gpu = run.hardware.trainer["accelerator"] in ("gpu", "cuda", "auto")
     if not may_be_gpu or not torch.cuda.is_available():

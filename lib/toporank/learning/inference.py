@@ -297,7 +297,9 @@ def open_network(path: Path) -> tuple[Predicting, dict[str, Any]]:
     network, description = load_weights(path)
     if description.get("origin") == published_checkpoint.ORIGIN:
         from toporank.learning.message_passing import PublishedNetwork
+        from toporank.learning.network import DockQNet
 
+        assert isinstance(network, DockQNet)
         network = PublishedNetwork(network).eval()
     return OfTorch(network), description
 
@@ -322,8 +324,8 @@ def predict_all(
 
 def _joined(graphs: Sequence[Predicted]) -> Predicted:
     columns = zip(*graphs, strict=True)
-    return Predicted(
-        *[None if column[0] is None else np.concatenate(column) for column in columns]
+    return Predicted._make(
+        None if column[0] is None else np.concatenate(column) for column in columns
     )
 
 

@@ -168,11 +168,9 @@ class ScorerTraining(pl.LightningModule):
         batch = by_destination(batch)
         prediction = self.network.predictions(batch)
         loss = dockq_loss(self.hp.loss, prediction.score, batch.y)
-        quality = batch.edge_y
-        if self.hp.local_weight and quality is not None:
-            local = local_loss(
-                prediction.edge_logit, quality, batch.edge_graph, len(batch.index)
-            )
+        logit, quality = prediction.edge_logit, batch.edge_y
+        if self.hp.local_weight and logit is not None and quality is not None:
+            local = local_loss(logit, quality, batch.edge_graph, len(batch.index))
             loss = loss if local is None else loss + self.hp.local_weight * local
         if not torch.isfinite(loss):
             raise NotFiniteError("the training loss", batch.index)

@@ -8,7 +8,9 @@ Importing this module imports PyTorch Geometric, which takes seconds; scoring do
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +21,7 @@ from torch_geometric.utils import scatter
 from toporank.learning.data import GraphBatch
 from toporank.learning.kernels import fused
 from toporank.learning.kernels.attention import attend, can_loop
-from toporank.learning.network import Attention, DockQNet, NetworkOutput
+from toporank.learning.network import Attention, DockQNet, Network, NetworkOutput
 
 
 class FusedGATv2Conv(GATv2Conv):
@@ -93,12 +95,13 @@ def _remove_written(layer: type[GATv2Conv]) -> None:
     """
     for name, module in [*sys.modules.items()]:
         if name.startswith(f"{layer.__module__}_{layer.__name__}_"):
-            Path(module.__file__).unlink(missing_ok=True)
+            Path(str(module.__file__)).unlink(missing_ok=True)
 
 
 def with_message_passing(network: DockQNet) -> DockQNet:
     """Put PyG layers with the same weights into a network, and return it."""
-    for layer in network.layers:
+    layers: Iterable[Any] = network.layers
+    for layer in layers:
         layer.attention = FusedGATv2Conv.of(layer.attention)
     return network
 
@@ -139,7 +142,7 @@ class PublishedLayer(nn.Module):
         return F.elu(x), F.elu(edge_attr)
 
 
-class PublishedNetwork(nn.Module):
+class PublishedNetwork(Network):
     """A `DockQNet` in the operations of PyG, in the order in which they were published: slow.
 
     For what has to agree with the published implementation to the last digits: single precision
@@ -150,14 +153,10 @@ class PublishedNetwork(nn.Module):
     def __init__(self, network: DockQNet):
         super().__init__()
         self.network = network
+        layers: Iterable[Any] = network.layers
         self.layers = nn.ModuleList(
-            PublishedLayer(layer.attention, layer.edge_update)
-            for layer in network.layers
+            PublishedLayer(layer.attention, layer.edge_update) for layer in layers
         )
-
-    def forward(self, batch: GraphBatch) -> Tensor:
-        """Return the predicted DockQ of each graph: (B,)."""
-        return self.predictions(batch).score
 
     def predictions(self, batch: GraphBatch) -> NetworkOutput:
         """Return DockQ of each graph, and the input of the head."""

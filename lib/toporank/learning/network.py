@@ -284,7 +284,8 @@ class DockQNet(Network):
         _, heads, hidden = layer.attention.att.shape
         if not fused.fits(heads, hidden, batch.edge_attr):
             return batch
-        return batch._replace(edge_index=fused.sorted_edges(edges, len(batch.x)))
+        of_kernels: Any = fused.sorted_edges(edges, len(batch.x))
+        return batch._replace(edge_index=of_kernels)
 
     def _layers(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Return the vectors of nodes and edges after the last layer."""

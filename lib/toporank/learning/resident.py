@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
@@ -63,7 +62,7 @@ class Rows(NamedTuple):
     """
 
     first: Tensor
-    count: Tensor
+    count: Tensor  # type: ignore[assignment]  # hides tuple.count, which nobody needs
     end: Tensor
 
     @classmethod
@@ -110,11 +109,11 @@ class ResidentGraphs(NamedTuple):
         cls, store: GraphStore, graphs: Ints, device: torch.device
     ) -> ResidentGraphs:
         """Return the graphs at some positions of a store, in this order."""
-        parts = []
+        parts: list[GraphBatch] = []
         for first in range(0, len(graphs), AT_ONCE):
             some = store.batch(graphs[first : first + AT_ONCE].tolist())
             parts.append(by_destination(some))
-        sizes = {"node": [], "edge": []}
+        sizes: dict[str, list[Tensor]] = {"node": [], "edge": []}
         ends = []
         before = 0
         for part in parts:
@@ -130,14 +129,12 @@ class ResidentGraphs(NamedTuple):
         edges = fused.sorted_edges(torch.cat(ends, dim=1).to(device), before)
         graph = torch.repeat_interleave(starts["edge"].diff())
         first_node = starts["node"][graph].int()
-        has_quality = parts[0].edge_y is not None
+        edge_y = [part.edge_y for part in parts if part.edge_y is not None]
         return cls(
             x=torch.cat([part.x for part in parts]).to(device),
             edge_attr=torch.cat([part.edge_attr for part in parts]).to(device),
             y=torch.cat([part.y for part in parts]).to(device),
-            edge_y=torch.cat([part.edge_y for part in parts]).to(device)
-            if has_quality
-            else None,
+            edge_y=torch.cat(edge_y).to(device) if edge_y else None,
             node_start=starts["node"],
             edge_start=starts["edge"],
             source=edges.source - first_node,
@@ -188,7 +185,7 @@ class ResidentGraphs(NamedTuple):
         )
         return GraphBatch(
             x=self.x.index_select(0, node[:-1]),
-            edge_index=fused.SortedEdges(*[column.int() for column in columns]),
+            edge_index=fused.SortedEdges(*[column.int() for column in columns]),  # type: ignore[arg-type]  # for kernels
             edge_attr=self.edge_attr.index_select(0, edge),
             node_graph=graph[:-1],
             edge_graph=edge_graph,
@@ -204,7 +201,7 @@ def bytes_of(store: GraphStore, graphs: Ints) -> int:
     n_edges = 0
     for p, part in enumerate(store.parts):
         in_part = store.place_in_part[graphs][store.part_of[graphs] == p]
-        n_edges += part["edge_start"].diff()[in_part].sum()
+        n_edges += int(part["edge_start"].diff()[in_part].sum())
     return 4 * int(n_nodes * (store.node_width + 2) + n_edges * (store.edge_width + 4))
 
 
@@ -219,13 +216,13 @@ class Steps:
 
     Parameters
     ----------
-    module : LightningModule
+    module : ResidentTraining
         Whose weights are trained, by its first optimiser.
     step : callable
         Computes a step for so many nodes and edges.
     """
 
-    def __init__(self, module: pl.LightningModule, step: Callable[[int, int], None]):
+    def __init__(self, module: ResidentTraining, step: Callable[[int, int], None]):
         self.module = module
         self.step = step
         self.recorded: dict[tuple[int, int], Callable[[], None]] = {}
@@ -278,7 +275,6 @@ class ResidentTraining(ScorerTraining):
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
         self.automatic_optimization = False
-        self.graphs: ResidentGraphs | None = None
         self.steps = Steps(self, self._step)
         self.step_size = self.hp.batch_size * self.hp.accumulate
         entries = self.run.hardware.trainer
@@ -287,15 +283,15 @@ class ResidentTraining(ScorerTraining):
         )
         used = np.concatenate([self.training_graphs, self.validation_graphs])
         self.used = np.unique(used)
-        self.number: Tensor | None = None
+        self.is_prepared = False
 
     # ---- data ----
 
     def setup(self, stage: str) -> None:
         """Load the graphs."""
         # else every new array is filled first, which takes as long as all other small kernels
-        torch.utils.deterministic.fill_uninitialized_memory = False
-        if self.graphs is None:
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # torch makes it at run time
+        if not hasattr(self, "graphs"):
             device = self.trainer.strategy.root_device
             self.graphs = ResidentGraphs.load(self.store, self.used, device)
             starts = torch.stack([self.graphs.node_start, self.graphs.edge_start])
@@ -318,7 +314,7 @@ class ResidentTraining(ScorerTraining):
 
     # ---- training ----
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> Any:
         """Return Adam, whose state is made now, and whose steps can be recorded."""
         found = super().configure_optimizers()
         (group,) = found["optimizer"].param_groups
@@ -336,7 +332,8 @@ class ResidentTraining(ScorerTraining):
     def _prepare(self, n_steps: int) -> None:
         """Make the arrays of an epoch, and the state of the optimiser where it has none."""
         shape, device = (n_steps, self.step_size), self.device
-        self._adam = self.optimizers().optimizer
+        self._adam = self.trainer.optimizers[0]
+        self.is_prepared = True
         self._weights = [weight for weight in self.parameters() if weight.requires_grad]
         self.number = torch.zeros(1, dtype=torch.int64, device=device)
         self.chosen = torch.zeros(shape, dtype=torch.int64, device=device)
@@ -350,11 +347,11 @@ class ResidentTraining(ScorerTraining):
                 state["exp_avg"] = torch.zeros_like(weight)
                 state["exp_avg_sq"] = torch.zeros_like(weight)
 
-    def training_step(self, order: Ints, number: int) -> None:
+    def training_step(self, order: Ints, number: int) -> None:  # type: ignore[override]  # an epoch
         """Train an epoch."""
         places = np.searchsorted(self.used, order)
         n_steps = -(-len(order) // self.step_size)
-        if self.number is None:
+        if not self.is_prepared:
             self._prepare(n_steps)
         chosen = np.full(n_steps * self.step_size, -1)
         chosen[: len(order)] = places
@@ -420,8 +417,9 @@ class ResidentTraining(ScorerTraining):
         error = dockq_loss(self.hp.loss, prediction.score, batch.y, reduction="none")
         error = torch.where(graphs >= 0, error, 0)
         loss, of_all = (error * of_dockq).sum(), (error * of_epoch[0]).sum()
-        if self.hp.local_weight and batch.edge_y is not None:
-            wrong, known = edge_errors(prediction.edge_logit, batch.edge_y)
+        logit, quality = prediction.edge_logit, batch.edge_y
+        if self.hp.local_weight and logit is not None and quality is not None:
+            wrong, known = edge_errors(logit, quality)
             columns = torch.stack([wrong, known.to(wrong.dtype)], dim=1)
             means = fused.graph_means(columns, batch.edge_graph, len(graphs))
             local = means[:, 0] / means[:, 1].clamp_min(torch.finfo(means.dtype).tiny)
@@ -438,7 +436,7 @@ class ResidentTraining(ScorerTraining):
 
     # ---- validation ----
 
-    def validation_step(self, graphs: Ints, number: int) -> None:
+    def validation_step(self, graphs: Ints, number: int) -> None:  # type: ignore[override]  # by number
         """Predict a batch."""
         places = np.searchsorted(self.used, graphs)
         n_nodes, n_edges = self.sizes[:, places].sum(1).tolist()
@@ -452,12 +450,13 @@ class ResidentTraining(ScorerTraining):
 
 def _one_by_one(arrays: list[Ints]) -> DataLoader:
     """Return a loader of arrays as they are."""
+    graphs: Any = arrays  # a list has what a loader needs of a data set
     return DataLoader(
-        arrays, batch_size=None, collate_fn=_unchanged, generator=torch.Generator()
+        graphs, batch_size=None, collate_fn=_unchanged, generator=torch.Generator()
     )
 
 
-def _unchanged(array: Ints) -> Ints:
+def _unchanged(array: Any) -> Any:
     return array
 
 

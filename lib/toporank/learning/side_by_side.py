@@ -25,7 +25,7 @@ from torch.autograd.function import once_differentiable
 
 from toporank.errors import TopoRankError
 from toporank.learning.data import GraphBatch, GraphStore
-from toporank.learning.network import DockQNet, NetworkOutput, by_destination
+from toporank.learning.network import Network, NetworkOutput, by_destination
 from toporank.workers import KILLED
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -35,9 +35,7 @@ Singles = NDArray[np.float32]
 
 
 @contextlib.contextmanager
-def side_by_side(
-    network: DockQNet, store: GraphStore, processes: int
-) -> Iterator[None]:
+def side_by_side(network: Network, store: GraphStore, processes: int) -> Iterator[None]:
     """Let several processes compute the predictions of a network, and their gradient.
 
     The network lies in shared memory afterwards. Random numbers of dropout follow from those of
@@ -96,7 +94,7 @@ class _Computing:
     weights : those that are trained.
     """
 
-    def __init__(self, network: DockQNet, store: GraphStore):
+    def __init__(self, network: Network, store: GraphStore):
         self.predict = network.predictions
         self.network = network
         self.store = store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,7 @@ def build_network(
     return network
 
 
-def network_class(name: str) -> type[Network]:
+def network_class(name: str) -> Callable[..., Network]:
     """Return the class of a network. Raises ConfigError where its package has none."""
     if name == BUILT_IN:
         return DockQNet

@@ -34,7 +34,8 @@ def _global_metrics(model: Path | None) -> Values:
         block = gemmi.cif.read_string(read_bytes(model)).sole_block()
     except (RuntimeError, ValueError) as error:
         raise unreadable(model, error) from error
-    names = dict(block.find("_ma_qa_metric.", ["id", "name"]))
+    rows = block.find("_ma_qa_metric.", ["id", "name"])
+    names = {row[0]: row[1] for row in rows}
     values: Values = {}
     for metric, value in block.find(
         "_ma_qa_metric_global.", ["metric_id", "metric_value"]

@@ -223,7 +223,7 @@ def programs_of(decoys: Iterable[Decoy]) -> str:
 
     A copy of the best sample, such as `<job>_model.cif`, is called after the samples beside it.
     """
-    counts = Counter()
+    counts: Counter[str] = Counter()
     for decoy in itertools.islice(decoys, LOOKED_AT):
         counts[program_of(os.path.realpath(decoy.path))] += 1
     if ALPHAFOLD3.name in counts:

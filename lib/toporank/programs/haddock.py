@@ -57,9 +57,10 @@ def of_header(text: str) -> Terms | None:
 
     The score is there where the module is known whose default weights make it.
     """
-    remarks = re.match(r"(?:REMARK[^\n]*\n)*", text)[0]
-    if "HADDOCK" not in remarks:
+    header = re.match(r"(?:REMARK[^\n]*\n)*", text)
+    if not header or "HADDOCK" not in header[0]:
         return None
+    remarks = header[0]
     terms: dict[str, float] = {}
     names = re.search(r"^REMARK +(total,\S+)\s*$", remarks, re.MULTILINE)
     energies = re.search(r"^REMARK energies: (.+)$", remarks, re.MULTILINE)

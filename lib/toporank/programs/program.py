@@ -6,7 +6,7 @@ A reader takes the files beside a model and puts what they say into a `Predictor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -167,7 +167,7 @@ class DockingOutput(NamedTuple):
     of_header: Callable[[str], Terms | None]
     is_docked: Callable[[str], bool]
     completed: Callable[[Terms, Path], tuple[Terms, str]]
-    last_step: Callable[[Path, set[str]], str | None]
+    last_step: Callable[[Path, Iterable[str]], str | None]
 
 
 class Program(NamedTuple):

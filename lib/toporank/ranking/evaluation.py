@@ -78,7 +78,8 @@ def evaluate(
     rows = pd.DataFrame(labels, columns=Label._fields).astype({"dockq": float})
     is_whole = rows["interface"] == ""
     decoys = _with_predictions(rows[is_whole], models, confidence)
-    tables, summary = [], {}
+    tables: list[pd.DataFrame] = []
+    summary: dict[str, dict[str, Any]] = {}
     for split, part in decoys.groupby("split"):
         scored = part[part["pred_dockq"].notna()]
         summary[split] = _counts(part)

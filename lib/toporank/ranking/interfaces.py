@@ -162,13 +162,13 @@ def scored_interfaces(
     for row in table:
         if row.status == Status.OK:
             partners = frozenset((row.chains or row.interface).split(":"))
-            score = score_of.get((*row[:2], partners))
-            if score is None and n_touching[row[:2]] == 1:
-                score = score_of.get((*row[:2], whole))
-            if score is None:
+            of_row = score_of.get((*row[:2], partners))
+            if of_row is None and n_touching[row[:2]] == 1:
+                of_row = score_of.get((*row[:2], whole))
+            if of_row is None:
                 row = row._replace(status=Status.FAILED)
             else:
-                row = row._replace(dockq=score.pred_dockq, network_sd=score.pred_sd)
+                row = row._replace(dockq=of_row.pred_dockq, network_sd=of_row.pred_sd)
         scored.append(row)
     return scored
 
@@ -218,7 +218,7 @@ def with_roles(
     for _, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
         asked = _asked(of_decoy, antibodies)
-        large = [row for row in asked if min(row.n_residues, row.n_ca_pairs) >= LEAST]
+        large = [row for row in asked if _size(row) >= LEAST]
         main = set(large or asked)
         for row in of_decoy:
             role = ""
@@ -249,13 +249,17 @@ def _asked(
     return binding if len(sides) > 1 else touching
 
 
+def _size(row: InterfaceRow) -> int:
+    return min(row.n_residues or 0, row.n_ca_pairs or 0)
+
+
 def quality_word(dockq: float | None) -> str:
     """Return what DockQ to expect of an interface means in a word.
 
     >>> quality_word(0.6), quality_word(0.3), quality_word(0.1), quality_word(None)
     ('right', 'doubtful', 'wrong', 'no score')
     """
-    if pd.isna(dockq):
+    if dockq is None or pd.isna(dockq):
         return "no score"
     if dockq >= MEDIUM:
         return "right"

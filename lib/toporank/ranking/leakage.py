@@ -48,15 +48,17 @@ def leakage(
     training_sets = [
         description.get("training_set") or {} for description in descriptions
     ]
-    records = [training_set.get("chains") for training_set in training_sets]
-    if None in records:
+    stated = [about.get("chains") for about in training_sets]
+    records = [chains for chains in stated if chains is not None]
+    if len(records) < len(stated):
         why = "the checkpoint does not say what it was trained on"
         return [LeakageRow(target, why=why) for target in sorted(targets)]
     near = nearest(chains, recall(functools.reduce(merged, records)))
     rows = []
     for target in sorted(targets):
-        if near.get(target):
-            rows.append(_row(target, *near[target]))
+        nearest_to = near.get(target)
+        if nearest_to:
+            rows.append(_row(target, *nearest_to))
         elif target in chains:
             why = "all its chains are antibodies or peptides, which are not compared"
             rows.append(LeakageRow(target, why=why))

@@ -66,7 +66,7 @@ def score_record(score: Score, estimate: Estimate | None = None) -> dict[str, An
 
     estimate : None without a calibration.
     """
-    record = {"decoy": score.decoy}
+    record: dict[str, Any] = {"decoy": score.decoy}
     for name, column in OF_SCORE.items():
         record[column] = getattr(score, name)
     for name, column in OF_ESTIMATE.items():

@@ -111,15 +111,15 @@ def _side_by_side(
             if n_built[row.target] == len(plan):
                 scored.append(pool.submit(_score, plan, _of_plan(plan, built)))
             show(1)
-        for done in as_completed(scored):
-            yield done.result()
+        for result in as_completed(scored):
+            yield result.result()
 
 
 def _of_plan(plan: list[PlannedDecoy], fates: Fates) -> list[LedgerRow]:
     return [fates[decoy.key] for decoy in plan if decoy.key in fates]
 
 
-_SCORER: TargetScorer | None = None
+_SCORER: TargetScorer
 """Of a worker process, which has it by its fork."""
 
 

@@ -71,6 +71,7 @@ class Scored:
     targets, interfaces, residues, contacts, confidence, vectors : the tables of these names
     chains : the sequences of the targets
     record : which scorer gave the scores, and how
+    notes : what a user should know, in sentences
     folder : where the tables lie; None where they are in memory alone
     """
 
@@ -86,6 +87,7 @@ class Scored:
     vectors: pd.DataFrame
     chains: list[ChainRow]
     record: ScoredWith | None
+    notes: list[str]
 
     @property
     def models(self) -> pd.DataFrame:
@@ -285,6 +287,7 @@ class ScoredTargets(Scored):
     @functools.cached_property
     def _atoms(self) -> Any:
         """(target, decoy) → its atoms."""
+        assert self.store
         return stored_complexes(Built.of(self.plan, self.rows("fates")), self.store)
 
     def _between(self, target: str, native: str, model: str) -> float | None:

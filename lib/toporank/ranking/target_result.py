@@ -102,7 +102,7 @@ class TargetResult:
 
 def read_parts(paths: Iterable[Path]) -> list[TargetResult]:
     """The results of all targets in order of name. paths : files with a line for each target."""
-    results = []
+    results: list[TargetResult] = []
     for path in paths:
         lines = path.read_text(encoding="utf-8").splitlines()
         results += map(TargetResult.from_json, lines)

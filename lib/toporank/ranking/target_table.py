@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -130,7 +130,7 @@ def target_table(
 
 def _of_notes(notes: Mapping[str, TargetNotes]) -> pd.DataFrame:
     """The columns of sentences, and what is known of the predictor's first model."""
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
     for target, of_target in notes.items():
         rows[target] = {
             "caveats": cell(of_target.caveats),

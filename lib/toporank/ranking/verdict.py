@@ -6,7 +6,7 @@ docs/answer.md have `RULES`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -97,9 +97,9 @@ def verdict_of(grounds: Grounds) -> Verdict:
     >>> verdict_of(sure._replace(confidence=None)).reason
     'Check it rather than believe it: the confidence of its predictor is not known'
     """
-    if pd.isna(grounds.dockq):
+    if not _is_known(grounds.dockq):
         return Verdict("")
-    if pd.isna(grounds.p_acceptable):
+    if not _is_known(grounds.p_acceptable):
         is_wrong = class_of(grounds.dockq) == "incorrect"
         return Verdict(REJECT if is_wrong else CHECK)
     by_probability = CHECK
@@ -114,6 +114,10 @@ def verdict_of(grounds: Grounds) -> Verdict:
     return Verdict(CHECK, f"Check it rather than {instead} it: {lacking}")
 
 
+def _is_known(value: float | None) -> TypeGuard[float]:
+    return not pd.isna(value)
+
+
 def _lacking(grounds: Grounds, word: str) -> str:
     """The evidence that a verdict would need and that is not there; empty where none is missing."""
     if grounds.unknown_kind:
@@ -122,13 +126,19 @@ def _lacking(grounds: Grounds, word: str) -> str:
         return ""
     if pd.isna(grounds.confidence):
         return "the confidence of its predictor is not known"
-    agrees = pd.notna(grounds.consensus) and grounds.consensus >= AGREEING
+    agrees = _is_known(grounds.consensus) and grounds.consensus >= AGREEING
     if grounds.kind in WITH_BINDER and not agrees:
         return (
             "confidence often misjudges antibodies and T-cell receptors, and other models do not "
             "agree with it"
         )
-    if grounds.low < ACCEPTABLE and grounds.high >= HIGH:
+    ends = grounds.low, grounds.high
+    if (
+        _is_known(ends[0])
+        and _is_known(ends[1])
+        and ends[0] < ACCEPTABLE
+        and ends[1] >= HIGH
+    ):
         return "its interval goes from incorrect to high"
     return ""
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.building.built import Built
+from toporank.building.chunks.store import Store
 from toporank.chains.partners import Partners, partner_name, read_chain_map
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
@@ -89,8 +90,8 @@ class FromStore:
     drawings, too.
     """
 
-    def __init__(self, scored: ScoredTargets):
-        self.store = scored.store
+    def __init__(self, scored: ScoredTargets, store: Store):
+        self.store = store
         self.digests = scored.digests
         self.built = Built.of(scored.plan, scored.rows("fates"))
         self.code = code_of(
@@ -118,14 +119,17 @@ class FromStore:
             return draw()
         key = {"kind": KIND, "code": self.code, "result": digest, "about": about}
         scope = hashlib.sha256(f"{KIND} {target}".encode()).hexdigest()
-        make = lambda: (json.dumps(draw()).encode(), {})  # noqa: E731
+
+        def make() -> tuple[bytes, dict[str, Any]]:
+            return json.dumps(draw()).encode(), {}
+
         return json.loads(self.store.cached(scope, key, make).content)
 
 
 def source_of(scored: Scored) -> FromFiles | FromStore:
     """Return where the atoms of the models are."""
     if isinstance(scored, ScoredTargets) and scored.store:
-        return FromStore(scored)
+        return FromStore(scored, scored.store)
     return FromFiles()
 
 
@@ -273,7 +277,7 @@ def _of_target(
             superposed(complex_, fixed, chains),
             np.unique(residue_contacts(complex_)),
             quality_of(complex_, residues.get(row.decoy, pd.DataFrame())),
-            plddt_of(complex_, values, confidence and confidence.plddt),
+            plddt_of(complex_, values, confidence.plddt if confidence else None),
             head,
         )
         matrices = ""

@@ -116,7 +116,8 @@ def _structure(choice: FigureChoice) -> Figures:
         known["quality"] = quality_of(complex_, rows) / 100
     elif choice.colour == "plddt":
         confidence = scored.stated.get(key)
-        known["plddt"] = plddt_of(complex_, values, confidence and confidence.plddt)
+        stated = confidence.plddt if confidence else None
+        known["plddt"] = plddt_of(complex_, values, stated)
         if known["plddt"] is None:
             what = "the predictor left no pLDDT in this model"
             raise ConfigError(what, where="/".join(key))
@@ -145,8 +146,8 @@ def _at_hand(choice: FigureChoice) -> Any:
 def _pae(choice: FigureChoice) -> Figures:
     model = _at_hand(choice)
     confidence = choice.scored.stated.get(choice.key)
-    is_unused = confidence is not None and confidence.status == INCOMPLETE
-    if is_unused and confidence.interface_pae is None:
+    is_unused = confidence and confidence.status == INCOMPLETE
+    if confidence and is_unused and confidence.interface_pae is None:
         raise ConfidenceError(confidence.reason, where=model.path)
     matrices = matrices_of_model(model, choice.scored)
     if matrices.pae is None:

@@ -49,7 +49,7 @@ LABELS = 30
 """Residues that are named of a larger one."""
 FILLED = {"believe": "full", "check": "left", "do not believe": "none"}
 """How the mark of a verdict is filled, so that it can be seen without colours."""
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "font.size": POINTS,
     "axes.titlesize": POINTS + 1,
     "axes.labelsize": POINTS,
@@ -262,9 +262,9 @@ def contact_figure(contacts: dict[str, Any], title: str, columns: int = 1) -> Fi
                 if len(names) <= MOST_LABELS * columns / 2
                 else len(names) // LABELS + 1
             )
-            places = range(0, len(names), every)
+            ticks = range(0, len(names), every)
             labels = names[::every]
-            side.set_ticks(places, labels, rotation=turn, fontsize=POINTS - 2)
+            side.set_ticks(ticks, labels, rotation=turn, fontsize=POINTS - 2)
         axes.set(xlabel=f"partner {second}", ylabel=f"partner {first}")
         figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
     return figure

@@ -162,9 +162,10 @@ def packed_matrices(
         known = [None if np.isnan(value) else value for value in numbers_of_pair]
         head.setdefault("of", {})[pair] = known
     if matrices.pair_iptm is not None and len(matrices.chains) > 1:
-        values = np.round(matrices.pair_iptm.astype(float), 2)
+        of_pairs = np.round(matrices.pair_iptm.astype(float), 2).astype(object)
+        of_pairs[np.isnan(matrices.pair_iptm)] = None
         head["chains"] = matrices.chains
-        head["pairs"] = np.where(np.isnan(values), None, values).tolist()
+        head["pairs"] = of_pairs.tolist()
     places = {}
     for place, residue in enumerate(np.flatnonzero(complex_.is_protein)):
         places[complex_.residues[residue]] = place
@@ -172,12 +173,12 @@ def packed_matrices(
     if rows != list(range(len(places))):
         head["rows"] = rows
     numbers = []
-    for name, values, steps in (
+    for name, matrix, steps in (
         ("pae", matrices.pae, STEPS),
         ("contacts", matrices.contact_probs, (0.01, 0.05)),
     ):
-        if values is not None:
-            levels, about = _fitting(np.minimum(values, WORST), steps, room)
+        if matrix is not None:
+            levels, about = _fitting(np.minimum(matrix, WORST), steps, room)
             if about:
                 head["shown"].append({"name": name, **about})
                 numbers.append(levels)

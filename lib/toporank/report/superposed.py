@@ -22,7 +22,7 @@ def superposed(
     moved = [np.zeros(0, int)]
     partners = [np.zeros(0, int)]
     for name, chain in mobile.protein_chains.items():
-        other = fixed.protein_chains.get(chains.get(name))
+        other = fixed.protein_chains.get(chains.get(name) or "")
         if other is not None:
             places = matched(other, chain)
             moved.append(chain.index[places >= 0])

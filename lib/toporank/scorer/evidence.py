@@ -11,7 +11,7 @@ import pandas as pd
 
 from toporank import layout
 from toporank.building.built import read_built
-from toporank.building.chunks.plan import read_current
+from toporank.building.chunks.plan import what_was_built
 from toporank.building.chunks.store import Store
 from toporank.building.compared import stored_contacts
 from toporank.building.coverage import read_coverage
@@ -176,7 +176,7 @@ class CrossValidation:
             checkpoints[fold] = summary.with_name(f"{chosen}.ckpt")
             networks[name] = network_bytes(checkpoints[fold])
             losses[fold] = json.loads(summary.read_text(encoding="utf-8"))[chosen][rule]
-        best = min(losses, key=losses.get)
+        best = min(losses, key=losses.__getitem__)
         labelled = {}
         for dataset in self.natives:
             labelled[dataset] = self.labelled_contacts(dataset, checkpoints, quality_of)
@@ -204,7 +204,7 @@ class CrossValidation:
         coverage = read_coverage(self._path(layout.COVERAGE, dataset))
         stored = stored_contacts(built, coverage, self.store)
         natives = find_natives(self.natives[dataset])
-        chunks = read_current(dataset).of_all
+        chunks = what_was_built(dataset).of_all
         truth = LocalQualities(dataset, chunks, built.fates, natives, self.store)
         rows = self.decoys[
             (self.decoys["dataset"] == dataset) & self.decoys["group"].isin(groups)

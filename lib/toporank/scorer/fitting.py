@@ -144,7 +144,7 @@ def uncalibrated(stated: pd.DataFrame, curves: list[Curve]) -> Judge:
 
     stated, curves : as for `fit_levels`
     """
-    return Judge.model_construct(
+    return Judge.model_construct(  # type: ignore[call-arg]  # the calibration is fitted next
         temperature=TEMPERATURE,
         consensus=CONSENSUS,
         size=SIZE,
@@ -223,7 +223,7 @@ def observations(
         )
     within = decoys.groupby(["dataset", "target"], sort=False).cumcount().to_numpy()
     keys = list(zip(decoys["dataset"], decoys["target"], strict=True))
-    parts = []
+    parts: list[pd.DataFrame] = []
     for size in sizes:
         for rows in pools(decoys, size, seed):
             among = similarity[keys[rows[0]]][np.ix_(within[rows], within[rows])]
@@ -305,7 +305,7 @@ def _knots(table: pd.DataFrame) -> list[Knot]:
             break
     rows = np.array([_knot(part) for part in parts])
     rows[:, 1:] = np.maximum.accumulate(rows[:, 1:])
-    knots = []
+    knots: list[Knot] = []
     for dockq, low, high, probability in rows.round(4).tolist():
         if not knots or dockq > knots[-1].dockq:
             knots.append(

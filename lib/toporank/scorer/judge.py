@@ -503,7 +503,8 @@ def judged(
     for target, group in groupby(decoys, key=lambda score: score.target):
         of_target = list(group)
         names = {score.decoy for score in of_target}
-        originals, copies = [], []
+        originals: list[Score] = []
+        copies: list[Score] = []
         for score in of_target:
             is_copy = copy_of.get((target, score.decoy)) in names
             (copies if is_copy else originals).append(score)
@@ -581,7 +582,7 @@ def _alone(judge: Judge, score: Score) -> Score:
 
 def _measures(rows: Sequence[Confidence | None]) -> dict[str, Floats]:
     """Measures of confidence by name, (n,) each, nan where unknown."""
-    found = {}
+    found: dict[str, Floats] = {}
     for name in (*OF_RESIDUES, *OF_PAIRS):
         values = [None if row is None else counted(row, name) for row in rows]
         found[name] = np.array(values, dtype=np.float64)
@@ -605,10 +606,10 @@ def how_far_to_trust(
     if judge is None or not decoys:
         return {}
     sizes = {
-        (row.target, row.decoy): (row.n_interface_residues, row.n_chains)
+        (row.target, row.decoy): (row.n_interface_residues or 0, row.n_chains or 0)
         for row in coverage
     }
-    distances = np.zeros(len(decoys))
+    distances: Floats = np.zeros(len(decoys))
     if judge.domain is not None:
         distances = judge.domain.distances(np.array([score.pooled for score in decoys]))
     found = {}

@@ -155,7 +155,7 @@ def with_agreement(
     original = {}
     for target, decoy in keys:
         first = copy_of.get((target, decoy))
-        original[decoy] = first if (target, first) in keys else decoy
+        original[decoy] = first if first and (target, first) in keys else decoy
     voters = [key for key in keys if original[key[1]] == key[1]]
     read = read_decoys(map(compared, voters))
     by_contact = contact_agreement(read, np.array([scores[key] for key in voters]))

@@ -61,7 +61,7 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
     StructureError : the name of a chain cannot be printed or is too long
     """
     check_names("chain name", {chain.name for chain in structure[0]})
-    residues = []
+    residues: list[ModelResidue] = []
     for part, chain in enumerate(structure[0]):
         chain_name = chain.name
         for residue in chain:
@@ -76,7 +76,7 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
                     of_file=chain_name,
                     name=name,
                     parent=_parent(residue, name),
-                    number=seqid.num,
+                    number=seqid.num or 0,
                     code=seqid.icode.strip(),
                 )
             )
@@ -93,16 +93,16 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
     if original:
         residues = [residue for residue in residues if residue.chain not in original]
         broken = broken_chains(residues)
-    for copy, chain in original.items():
+    for copy, of_chain in original.items():
         notes.append(
-            f"chain {copy} is a copy of chain {chain} in the same place: left out"
+            f"chain {copy} is a copy of chain {of_chain} in the same place: left out"
         )
         hetero_notes.pop(copy, None)
     for name in whole & broken.keys():
         del broken[name]
     notes += far_apart(broken)
-    for of_chain in hetero_notes.values():
-        notes += of_chain
+    for joined in hetero_notes.values():
+        notes += joined
     return ParsedModel(
         structure=structure,
         residues=residues,

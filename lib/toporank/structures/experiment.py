@@ -96,6 +96,6 @@ def is_other(document: gemmi.cif.Document) -> bool:
             if item.loop:
                 tags.append(item.loop.tags[0])
             elif item.pair:
-                tags.append(item.pair[0])
+                tags.append(item.pair[0])  # type: ignore[index]  # gemmi: object
     telling = [tag.lower() for tag in tags if not tag.lower().startswith(OF_ANY)]
     return bool(telling) and not any(tag.startswith(OF_CHAINS) for tag in telling)

@@ -84,11 +84,11 @@ def _neighbours(residues: list[ModelResidue]) -> dict[int, list[ModelResidue]]:
     """By place, the residues that come next in the file or by number."""
     of_number: dict[int, list[ModelResidue]] = defaultdict(list)
     for residue in residues:
-        of_number[residue.number or 0].append(residue)
+        of_number[residue.number].append(residue)
     order = sorted(residues, key=lambda residue: residue.place)
     near = {}
     for k, residue in enumerate(order):
-        number = residue.number or 0
+        number = residue.number
         near[residue.place] = [
             *order[max(0, k - 1) : k + 2],
             *of_number[number - 1],

@@ -119,7 +119,7 @@ def name_of(structure: object) -> str:
 
 
 def write_structures(
-    structures: Mapping[str, object] | Sequence[object] | object, folder: Path
+    structures: Mapping[str, Any] | Sequence[Any] | Any, folder: Path
 ) -> None:
     """Write structures in memory into a folder, one mmCIF file each.
 
@@ -131,7 +131,7 @@ def write_structures(
     if is_structure(structures):
         structures = [structures]
     if not isinstance(structures, Mapping):
-        by_name: dict[str, object] = {}
+        by_name: dict[str, Any] = {}
         for structure in structures:
             by_name[free_name(name_of(structure), by_name)] = structure
         structures = by_name

@@ -120,7 +120,7 @@ def _identities(residues: list[ModelResidue]) -> list[ResidueId]:
     check_names("insertion code", {residue.code for residue in residues})
     ids = []
     for residue in residues:
-        if residue.number is None:
+        if not residue.has_number:
             what = f"a residue {residue.name} of chain {residue.chain!r} has no number"
             raise StructureError(what, remedy="number it")
         ids.append(ResidueId(residue.chain, residue.number, residue.code))
@@ -153,7 +153,7 @@ class _Atoms:
         flat = flat_atoms(structure)
         sizes = [len(residue.residue) for residue in residues]
         self.xyz = flat.pos
-        self.names = flat.atom_names.view("S8").ravel()
+        self.names = np.asarray(flat.atom_names).view("S8").ravel()
         self.occupancy = flat.occ
         self.altloc = flat.altlocs
         if sum(sizes) < len(self.xyz):  # some residues were left out

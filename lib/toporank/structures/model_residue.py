@@ -24,7 +24,7 @@ class ModelResidue:
     name : as in the file
     parent : the standard residue it counts as, `UNK` if there is none, and `""` for what is not
         protein
-    number, code : its number, None without one, and its insertion code
+    number, code : its number, 0 without one, and its insertion code
     """
 
     residue: gemmi.Residue
@@ -34,8 +34,13 @@ class ModelResidue:
     of_file: str
     name: str
     parent: str
-    number: int | None
+    number: int
     code: str
+
+    @property
+    def has_number(self) -> bool:
+        """Whether the file numbers it."""
+        return self.residue.seqid.num is not None
 
     def atom(self, name: str) -> gemmi.Atom | None:
         """Its first atom of this name."""

@@ -99,7 +99,7 @@ def broken_chains(residues: list[ModelResidue]) -> dict[str, BrokenChain]:
     chain_of_part: dict[int, str] = {}
     for residue in residues:
         if residue.parent:
-            if residue.number is None or not len(residue.residue):
+            if not residue.has_number or not len(residue.residue):
                 return {}
             chains[residue.chain].append(residue)
             chain_of_part[residue.part] = residue.chain
@@ -260,14 +260,17 @@ def _bodies(
 ) -> list[set[tuple[str, int]]]:
     """Molecules that are one body by nature: name of the chain, and which of its molecules."""
     residues = []
+    molecules = {}
     for residue in protein:
         molecule = molecule_of.get(residue.place, (residue.chain, 0))
-        residues.append(ResidueId(molecule, residue.number or 0))
+        name = " ".join(map(str, molecule))
+        molecules[name] = molecule
+        residues.append(ResidueId(name, residue.number))
     letters = [STANDARD.get(residue.parent, "X") for residue in protein]
     ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
     chains = chains_by_name(residues, letters, ca)
     pairs = [pair for pair in pairs_of(chains) if pair.what != PEPTIDE]
-    return [set(body) for body in joined(chains, pairs)]
+    return [{molecules[name] for name in body} for body in joined(chains, pairs)]
 
 
 def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
@@ -412,6 +415,6 @@ def _rename(residues: list[ModelResidue], new_names: dict[int, str]) -> None:
                     between.chain = name
                 last[name] = k
     stretches = groupby(residues, key=lambda residue: (residue.part, residue.chain))
-    for part, (_, stretch) in enumerate(stretches):
+    for number, (_, stretch) in enumerate(stretches):
         for residue in list(stretch):
-            residue.part = part
+            residue.part = number

@@ -234,7 +234,7 @@ class StructureFile:
         """The names of the chains of all models, as they stand in the file."""
         if self._lines is not None:
             return self._lines.chain_names()
-        names = set()
+        names: set[str] = set()
         for model in self._structure:
             names.update(chain.name for chain in model)
         return names

@@ -138,7 +138,7 @@ class _Residue(NamedTuple):
         """Whether it has a peptide bond to the next residue of the file."""
         c = self.places.get("C")
         n = following.places.get("N")
-        return bool(c and n) and math.dist(c, n) <= PEPTIDE_BOND
+        return bool(c and n and math.dist(c, n) <= PEPTIDE_BOND)
 
     def is_between(self, before: _Residue, after: _Residue) -> bool:
         """Whether its number is between those of two others, and all three have a CA."""

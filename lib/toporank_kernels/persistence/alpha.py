@@ -207,7 +207,7 @@ def face_values(mesh, scratch, raw, infinity, filtration):
         )
         for side in range(3):  # between corners side and side + 1
             u, v = corner[side], corner[side - 2]
-            e = np.int64(pair[u * stride + v])
+            e = int(pair[u * stride + v])
             if e < 0:
                 e = edges
                 edges += 1

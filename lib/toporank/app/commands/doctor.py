@@ -116,8 +116,8 @@ def _numbers(version: str) -> list[int]:
     >>> _numbers("2.13.0+cpu") >= _numbers("2.6")
     True
     """
-    release = re.match(r"[\d.]*\d", version + ".0")[0]
-    return list(map(int, release.split(".")))
+    release = re.match(r"[\d.]*\d", version + ".0")
+    return [int(part) for part in release[0].split(".")] if release else []
 
 
 def _required() -> list[str]:

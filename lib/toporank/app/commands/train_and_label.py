@@ -182,16 +182,16 @@ def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
         if dataset.natives is not None and any(
             row.status == Status.NO_NATIVE for row in rows
         ):
-            natives = find_natives(_natives_folder(out, dataset))
+            natives = find_natives(_natives_folder(out, dataset.natives))
             sentences += unmatched(natives, {row.target for row in rows})
         lines += [f"{dataset.name}: {sentence}" for sentence in sentences]
     return lines
 
 
-def _natives_folder(out: Path, dataset: Dataset) -> Path:
+def _natives_folder(out: Path, natives: str) -> Path:
     """Where the natives lie: relative paths begin in `out`, or else in the repository."""
-    folder = out / dataset.natives
-    return folder if folder.exists() else repository() / dataset.natives
+    folder = out / natives
+    return folder if folder.exists() else repository() / natives
 
 
 def learned(out: Path, names: Iterable[str]) -> list[str]:

@@ -116,7 +116,7 @@ def _located_labels(config: Config, dataset: str, repository: Path) -> dict[str,
 
 def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
     """Return the folder of the graphs of a data set."""
-    return locate(config.dataset(dataset).graphs, repository)
+    return locate(config.dataset(dataset).folder, repository)
 
 
 def label_tables(config: Config, dataset: str, repository: Path) -> dict[str, str]:

@@ -220,8 +220,15 @@ class Plans:
 
         def decoy(wildcards: Any) -> PlannedDecoy:
             row = self.decoy(wildcards)
-            elsewhere = ("lacks", "spare", "partners_given", "source", "joined")
-            row = row._replace(path="", of_monomers="", **dict.fromkeys(elsewhere, ""))
+            row = row._replace(
+                path="",
+                of_monomers="",
+                lacks="",
+                spare="",
+                partners_given="",
+                source="",
+                joined="",
+            )
             return row if is_last else row._replace(dockq="")
 
         return decoy
@@ -262,7 +269,7 @@ class Plans:
 
     def contents_of(self, datasets: Iterable[str]) -> str:
         """All decoys of data sets and their labels, as a digest."""
-        contents = []
+        contents: list[Any] = []
         for name in datasets:
             contents.append(self.current(name).of_all)
             contents.append(self.check.of(name).labels if self.check else None)

@@ -109,14 +109,15 @@ class PlannedDataset:
     again: set[str] = field(default_factory=set)
     summary: str = ""
     notes: list[str] = field(default_factory=list)
-    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]] = list
+    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]] = lambda _: []
     uncovered: list[str] = field(default_factory=list)
 
     @functools.cached_property
     def plan(self) -> dict[DecoyKey, PlannedDecoy]:
         """All its decoys."""
         names = self.current.of_all if self.current else []
-        return by_key(itertools.chain.from_iterable(map(self.chunks.get, names)))
+        chunks = [self.chunks[name] for name in names]
+        return by_key(itertools.chain.from_iterable(chunks))
 
 
 def plan_decoys(
@@ -162,14 +163,16 @@ def plan_decoys(
     decoys = grouped.decoys
     if not decoys:
         raise no_decoys(name, folder, grouped.passed_over)
-    natives, native_files, notes_on_natives = None, {}, []
+    natives = None
+    native_files: dict[str, NativeFile] = {}
+    notes_on_natives: list[str] = []
     if dataset.natives is not None:
         natives, native_files, notes_on_natives = _find_natives(
             dataset, native_of, decoys, store
         )
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
     if config.score_decoys is not None:
-        _check_name(name, dataset.decoys, folder)
+        _check_name(name, dataset.folder, folder)
 
     given = partners_given(grouped, for_all, of_targets, labels)
     notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
@@ -194,7 +197,7 @@ def plan_decoys(
         chunks = deal(wanted, size) if wanted else {}
     planned = PlannedDataset(
         current=Current(
-            folder=(dataset.decoys, str(folder.resolve())),
+            folder=(dataset.folder, str(folder.resolve())),
             chunks=list(chunks),
             of_all=list(all_chunks),
             parts={part: list(of_part) for part, of_part in dealt.items()},
@@ -240,12 +243,12 @@ def _note_gap(
 def _folder_of_decoys(dataset: Dataset, repository: Path) -> Path:
     """Where the decoys of a data set lie. Raises ConfigError where that is no folder."""
     where = f"dataset {dataset.name}"
-    folder = locate(dataset.decoys, repository)
+    folder = locate(dataset.folder, repository)
     if not str(folder).isprintable():
         raise ConfigError(
             f"unprintable character in the path {str(folder)!r}", where=where
         )
-    check_is_there(dataset.decoys, repository, where)
+    check_is_there(dataset.folder, repository, where)
     return folder
 
 
@@ -372,14 +375,14 @@ def plan_graphs(config: Config, dataset: Dataset, repository: Path) -> PlannedDa
     Arguments and errors : as for `plan_decoys`.
     """
     name = dataset.name
-    folder = locate(dataset.graphs, repository)
-    check_is_there(dataset.graphs, repository, f"dataset {name}, graphs")
+    folder = locate(dataset.folder, repository)
+    check_is_there(dataset.folder, repository, f"dataset {name}, graphs")
     paths = find_graph_files(folder, name)
     labels = labels_of(config, name, repository)
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
     return PlannedDataset(
         current=Current(
-            folder=(dataset.graphs, str(folder.resolve())), chunks=[], of_all=[]
+            folder=(dataset.folder, str(folder.resolve())), chunks=[], of_all=[]
         ),
         labels=labels,
         graph_files=state_of_files(paths),
@@ -408,7 +411,7 @@ def _find_natives(
         first_native = printable(min(natives)) if natives else "none"
         what = (
             f"no target has a native: there is {first_native}, but for example target "
-            f"{printable(targets[0])} in {printable(dataset.decoys)}"
+            f"{printable(targets[0])} in {printable(dataset.folder)}"
         )
         where = f"dataset {dataset.name}, natives"
         raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)

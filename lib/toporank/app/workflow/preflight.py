@@ -60,7 +60,7 @@ class Preflight:
     unlabelled: list[str] = field(default_factory=list)
     unmakeable: list[str] = field(default_factory=list)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
-    store: Path | None = None
+    store: Path = Path()
     draft: Path | None = None
 
     def of(self, dataset: str) -> PlannedDataset:
@@ -76,7 +76,8 @@ class Preflight:
         """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
             dataset = self.datasets[name]
-            write_current(name, dataset.current)
+            if dataset.current:
+                write_current(name, dataset.current)
             if not dataset.labels_expected and not dataset.graph_files:
                 write_labels(Path(layout.LABELS.format(dataset=name)), dataset.labels)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import io
 import json
 import logging
 import os
@@ -111,6 +112,7 @@ def opened(snakemake: Any) -> Iterator[Job]:
     with open(snakemake.log[0], "a", encoding="utf-8") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
+    assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=True)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     job = Job(

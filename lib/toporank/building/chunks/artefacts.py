@@ -317,7 +317,8 @@ def _write_interface(interface: Interface, made: Artefacts) -> bytes:
 def _read_interface(entry: Entry, made: Artefacts) -> Interface:
     index, table = read_residues(entry.content, made["complex"])
     meetings = [Meeting(*meeting) for meeting in entry.facts["meetings"]]
-    return Interface(index, table["contacts"], table["nearest"], meetings)
+    contacts, nearest = np.asarray(table["contacts"]), np.asarray(table["nearest"])
+    return Interface(index, contacts, nearest, meetings)
 
 
 def _facts_of_interface(made: Artefacts) -> dict[str, Any]:

@@ -214,9 +214,8 @@ def _through_stages(
             reason = "; ".join(
                 filter(None, [row.reason, *entry.facts.get("notes", ())])
             )
-            row = row._replace(
-                **{stage: entry.sha256}, reason=reason, **_facts(entry.facts)
-            )
+            facts = _facts(entry.facts) | {stage: entry.sha256}
+            row = row._replace(reason=reason, **facts)
         if last == layout.STAGES[-1]:
             row = row._replace(parts=parts_text(made.interfaces))
         return row

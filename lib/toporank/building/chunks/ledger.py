@@ -97,7 +97,7 @@ def read_ledger(path: Path) -> Ledger:
                 "another version of TopoRank wrote this ledger, so run that one again"
             )
             raise FileNotFoundError(errno.ENOENT, what, str(path))
-        rows = [LedgerRow(*cells) for cells in lines]
+        rows = list(map(LedgerRow._make, lines))
         for i, row in enumerate(rows):
             n_chains, n_residues = int(row.n_chains), int(row.n_interface_residues)
             rows[i] = row._replace(n_chains=n_chains, n_interface_residues=n_residues)

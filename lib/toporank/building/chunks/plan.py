@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from toporank import layout
 from toporank.chains.resolve import BY_NATURE, Chosen
@@ -31,7 +31,16 @@ from toporank.files.records import from_lines, to_lines
 from toporank.files.state import FileState, state_if_there
 from toporank.structures.identity import Decoy, DecoyKey
 
-AnyRow = TypeVar("AnyRow")
+
+class Keyed(Protocol):
+    """A row of a decoy."""
+
+    @property
+    def key(self) -> DecoyKey:
+        """Its target and name."""
+
+
+AnyRow = TypeVar("AnyRow", bound=Keyed)
 NAME = re.compile(r"[0-9a-f]{16}(?=\.|$)")
 """Name of a chunk or a part: a digest of its decoys."""
 
@@ -262,6 +271,15 @@ def write_current(dataset: str, current: Current) -> None:
     write_text(layout.CURRENT.format(dataset=dataset), text)
 
 
+def what_was_built(dataset: str) -> Current:
+    """As `read_current`. Raises RecordError where it has none."""
+    current = read_current(dataset)
+    if current is None:
+        path = layout.CURRENT.format(dataset=dataset)
+        raise RecordError("no record of a run", where=path, remedy="build it again")
+    return current
+
+
 def read_current(dataset: str) -> Current | None:
     """What the last run built; None if there was none or its record cannot be read."""
     try:
@@ -313,7 +331,7 @@ def by_key(rows: Iterable[AnyRow]) -> dict[DecoyKey, AnyRow]:
 
 def _from_cells(cells: list[str]) -> PlannedDecoy:
     """A line of a plan. Raises ValueError or TypeError where it is something else."""
-    row = PlannedDecoy(*cells)
+    row = PlannedDecoy._make(cells)
     return row._replace(
         size=int(row.size), version=int(row.version), model=int(row.model)
     )

@@ -18,7 +18,11 @@ from filelock import FileLock
 from toporank import layout
 from toporank.building.chunks.chunk import artefact, run_stage
 from toporank.building.chunks.ledger import LedgerRow, Recipes, last_fates
-from toporank.building.chunks.plan import PlannedDecoy, read_chunks, read_current
+from toporank.building.chunks.plan import (
+    PlannedDecoy,
+    read_chunks,
+    what_was_built,
+)
 from toporank.building.chunks.stages import recipes
 from toporank.building.chunks.store import Store
 from toporank.errors import RecordError
@@ -104,7 +108,7 @@ def publish(
     RecordError
         Where something else is in the place of one.
     """
-    current = read_current(dataset)
+    current = what_was_built(dataset)
     members = read_chunks(dataset, current.chunks)
     recipes_of = recipes(choices)
     before, states, table = read_published(dataset), _states(dataset), {}
@@ -124,10 +128,15 @@ def publish(
                 if published:
                     table[key] = published
                 continue
-            is_there = published and (
-                states.get(key) == published.state or _has_content(path, published.file)
-            )
-            if is_there and published.artefact == digest:
+            is_there = published and published.artefact == digest
+            if (
+                published
+                and is_there
+                and (
+                    states.get(key) == published.state
+                    or _has_content(path, published.file)
+                )
+            ):
                 file_digest = published.file
             else:
                 member = members[row.key]

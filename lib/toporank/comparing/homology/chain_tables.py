@@ -95,11 +95,13 @@ def read_splits(path: Path | str) -> list[TargetSplit]:
     rows = []
     try:
         for row in read_rows(path):
-            row["fold"] = int(row["fold"]) if row["fold"] else None
-            row["containment"] = (
-                float(row["containment"]) if row["containment"] else None
+            fold, containment = row.pop("fold"), row.pop("containment")
+            split = TargetSplit(
+                **row,
+                fold=int(fold) if fold else None,
+                containment=float(containment) if containment else None,
             )
-            rows.append(TargetSplit(**row))
+            rows.append(split)
     except (KeyError, TypeError, ValueError) as error:
         raise RecordError(
             "not a table of splits", where=path, remedy=DAMAGED
@@ -127,5 +129,5 @@ def split_of_targets(
             where="training.folds",
             remedy="ask for fewer, or label more targets",
         )
-    roles = {fold: "test", (fold + 1) % len(folds): "val"}
+    roles: dict[int | None, str] = {fold: "test", (fold + 1) % len(folds): "val"}
     return {row[:2]: roles.get(row.fold, "train") for row in rows}

@@ -142,7 +142,8 @@ def references(chains: TargetSequences) -> References:
             of_chain.setdefault(sequence, []).append(target)
     sequences = sorted(of_chain)
     return References(
-        samples=list(map(sample, sequences)), targets=list(map(of_chain.get, sequences))
+        samples=list(map(sample, sequences)),
+        targets=[of_chain[sequence] for sequence in sequences],
     )
 
 

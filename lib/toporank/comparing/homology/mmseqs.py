@@ -57,7 +57,9 @@ def aligned(sequences: Sequence[str]) -> list[tuple[int, int]]:
             *options.split(),
             *columns.split(),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*map(str, command)], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             last_line = ((done.stdout + done.stderr).strip() or "nothing").splitlines()[
                 -1

@@ -59,7 +59,7 @@ def _record(
     n_kept = max(FEWEST, min(KEPT, IN_ALL // max(1, len(samples))))
     places_of: dict[tuple[str, int], set[int]] = {}
     for name, (smallest, n_kmers) in samples:
-        text = base64.b64encode(smallest[:n_kept].astype("<u4")).decode()
+        text = base64.b64encode(smallest[:n_kept].astype("<u4").data).decode()
         places_of.setdefault((text, n_kmers), set()).add(place[name])
     chains = []
     for (text, n_kmers), places in sorted(places_of.items()):
