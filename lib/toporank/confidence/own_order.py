@@ -35,19 +35,20 @@ def first_of_program(rows: Sequence[Confidence | None]) -> np.ndarray | None:
         return None
     values = pd.Series([row.ranking_score for row in known], dtype=float)
     if values.isna().any():
-        values = ranks_in_names(pd.Series([row.decoy for row in known]))
-    if len(values) < len(rows) or values.nunique() < 2:
+        of_program = pd.Series([row.predictor for row in known])
+        values = -ranks_in_names(pd.Series([row.decoy for row in known]), [of_program])
+    if values.isna().any() or values.nunique() < 2:
         return None
     return (values == values.max()).to_numpy()
 
 
-def ranks_in_names(decoys: pd.Series) -> pd.Series:
-    """Return the ranks in the names of decoys, negative, so that higher is better.
+def ranks_in_names(decoys: pd.Series, groups: list[pd.Series]) -> pd.Series:
+    """Return the ranks in the names of decoys; nan where two models of a group have the same.
 
-    There are none where two models have the same rank. The relaxed and the unrelaxed model of a
-    rank are one model.
+    The relaxed and the unrelaxed model of a rank are one model.
     """
-    ranks = -decoys.str.extract(RANK_IN_NAME, expand=False).dropna().astype(float)
+    ranks = decoys.str.extract(RANK_IN_NAME, expand=False).astype(float)
     models = decoys.str.replace(RELAXED, "", regex=True)
-    is_unique = (models[ranks.index].groupby(ranks).nunique() == 1).all()
-    return ranks if is_unique else ranks[:0]
+    of_rank = models.groupby([*groups, ranks]).transform("nunique")
+    most = of_rank.groupby(groups).transform("max")
+    return ranks.where(most == 1)

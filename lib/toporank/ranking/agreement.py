@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from toporank.confidence.own_order import RANK_IN_NAME, RELAXED
+from toporank.confidence.own_order import ranks_in_names
 from toporank.confidence.table import MEASURES
 from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import KEY
@@ -85,7 +85,7 @@ def with_predictor(models: pd.DataFrame, confidence: pd.DataFrame) -> pd.DataFra
     stated = confidence[[*KEY, "predictor", *measures]]
     stated = keys.merge(stated, how="left", on=KEY)
     stated["predictor"] = stated["predictor"].fillna("")
-    stated[RANK] = _ranks_in_names(stated)
+    stated[RANK] = ranks_in_names(stated["decoy"], [stated[name] for name in GROUP])
     counts = (models["duplicate_of"] == "") & (models["status"] != Status.INTERMEDIATE)
     groups = [stated[name] for name in GROUP]
     values = pd.Series(float("nan"), index=models.index)
@@ -125,19 +125,6 @@ def _of_original(
     """The values of originals for their copies, too."""
     known = models[KEY].assign(value=values)
     return keys.merge(known, how="left", on=KEY)["value"].astype(WHOLE)
-
-
-def _ranks_in_names(stated: pd.DataFrame) -> pd.Series:
-    """The ranks in the names of the models of a predictor; none where two have the same.
-
-    The relaxed and the unrelaxed model of a rank are one model.
-    """
-    ranks = stated["decoy"].str.extract(RANK_IN_NAME, expand=False).astype(float)
-    models = stated["decoy"].str.replace(RELAXED, "", regex=True)
-    groups = [stated[name] for name in GROUP]
-    of_rank = models.groupby([*groups, ranks]).transform("nunique")
-    most = of_rank.groupby(groups).transform("max")
-    return ranks.where(most == 1)
 
 
 def other_first(rows: pd.DataFrame) -> pd.Series | None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from replacing import WAYS
 from toporank import layout
+from toporank.building.built import read_built
 from toporank.building.chunks.ledger import (
     Ledger,
     LedgerRow,
@@ -271,6 +272,8 @@ def test_without_a_record_of_the_last_run_there_was_none(content):
     assert read_current("ds") is None
     Path(layout.CURRENT.format(dataset="ds")).write_text(content)
     assert read_current("ds") is None
+    with pytest.raises(RecordError, match="no record of a run: build it again"):
+        read_built("ds")
 
 
 # ---- all ledgers together ------------------------------------------------------------------------
