@@ -89,7 +89,6 @@ def out_of_fold(
 def _prediction(
     config: str, dataset: str, label: Label, split: TargetSplit, mean: dict[str, float]
 ) -> Prediction:
-    assert split.fold is not None, "those in no fold are left out"
     values = {key: None if np.isnan(value) else value for key, value in mean.items()}
     return Prediction(
         config=config,

@@ -21,9 +21,9 @@ class Prediction(NamedTuple):
 
     It is a labelled decoy and what the networks trained without its fold predict.
 
-    group : that of the label, or the data set. pred_dockq : mean over the seeds, pred_sd : standard
-    deviation. None for a decoy without graph, or with one seed. pred_local : predicted local
-    quality, None of networks without.
+    group : that of the label, or the data set. fold : None of a target in none. pred_dockq : mean
+    over the seeds, pred_sd : standard deviation. None for a decoy without graph, or with one seed.
+    pred_local : predicted local quality, None of networks without.
     """
 
     config: str
@@ -32,7 +32,7 @@ class Prediction(NamedTuple):
     decoy: str
     group: str
     cluster: str
-    fold: int
+    fold: int | None
     dockq: float
     pred_dockq: float | None
     pred_sd: float | None
