@@ -76,7 +76,8 @@ def copies_of(
     n_places = sum(map(len, groups))
     copies = TargetCopies({}, {})
     for group in groups:
-        places = [list(chain.from_iterable(names_of[s] for s in p)) for p in group]
+        of_shape = names_of.__getitem__
+        places = [list(chain.from_iterable(map(of_shape, place))) for place in group]
         members = list(chain.from_iterable(places))
         if len(places) >= FEWEST_PLACES and len(places) >= MOST * n_places:
             copies.moved.update(dict.fromkeys(members, len(places)))

@@ -432,8 +432,8 @@ class Training(Hardware):
     @model_validator(mode="after")
     def _can_be_trained(self) -> Training:
         every = self.validate_every
-        entries: list[SweepConfig | Phase] = [*self.sweep.configs]
-        for entry in entries + self.finetune.phases:
+        entry: SweepConfig | Phase
+        for entry in (*self.sweep.configs, *self.finetune.phases):
             if entry.max_epochs < every:
                 raise ValueError(
                     f"{entry.name}: max_epochs: {entry.max_epochs} is less than "
@@ -441,8 +441,7 @@ class Training(Hardware):
                     "would be judged"
                 )
         for phase in self.finetune.phases:
-            fault = missing_parts(phase.freeze, self._networks_before(phase))
-            if fault:
+            if fault := missing_parts(phase.freeze, self._networks_before(phase)):
                 raise ValueError(f"finetune.phases, {phase.name}: freeze: {fault}")
         return self
 

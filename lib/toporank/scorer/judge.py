@@ -521,12 +521,10 @@ def judged(
             )
     with_dockq = []
     for score in scores:
-        is_interface = bool(score.interface)
-        with_dockq.append(
-            _alone(judge, score)
-            if is_interface
-            else expected[score.target, score.decoy]
-        )
+        if score.interface:
+            with_dockq.append(_alone(judge, score))
+        else:
+            with_dockq.append(expected[score.target, score.decoy])
     return with_dockq
 
 

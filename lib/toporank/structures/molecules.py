@@ -270,7 +270,7 @@ def _bodies(
     ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
     chains = chains_by_name(residues, letters, ca)
     pairs = [pair for pair in pairs_of(chains) if pair.what != PEPTIDE]
-    return [{molecules[name] for name in body} for body in joined(chains, pairs)]
+    return [set(map(molecules.__getitem__, body)) for body in joined(chains, pairs)]
 
 
 def far_apart(chains: dict[str, BrokenChain]) -> list[str]:

@@ -272,7 +272,8 @@ def test_a_page_holds_so_many_characters_of_structures_and_a_file_that_is_gone_i
 def test_models_that_were_drawn_before_come_from_the_store(tmp_path, monkeypatch):
     scored = open_folder(real_answer(tmp_path, targets=("A", "B")))
     from_files = drawings.FromFiles().model
-    monkeypatch.setattr(drawings, "source_of", drawings.FromStore)
+    from_store = lambda scored: drawings.FromStore(scored, scored.store)  # noqa: E731
+    monkeypatch.setattr(drawings, "source_of", from_store)
 
     def drawn(*digests: str) -> dict:
         scored.store = Store(tmp_path / "store")
