@@ -432,8 +432,8 @@ class Training(Hardware):
     @model_validator(mode="after")
     def _can_be_trained(self) -> Training:
         every = self.validate_every
-        entry: SweepConfig | Phase
-        for entry in (*self.sweep.configs, *self.finetune.phases):
+        entries: list[SweepConfig | Phase] = [*self.sweep.configs]
+        for entry in entries + self.finetune.phases:
             if entry.max_epochs < every:
                 raise ValueError(
                     f"{entry.name}: max_epochs: {entry.max_epochs} is less than "
