@@ -129,7 +129,8 @@ def group(
     sequences = Sequences(sketches)
     chains_of = [sequences.of(decoy) for decoy in single]
     different = {id(chains): chains for chains in chains_of}
-    kinds = kinds_of({*chain.from_iterable(map(dict.values, different.values()))})
+    values = chain.from_iterable(chains.values() for chains in different.values())
+    kinds = kinds_of(set(values))
     kinds_of_chains = {}
     for place, chains in different.items():
         named = {name: kinds[sequence] for name, sequence in chains.items()}
