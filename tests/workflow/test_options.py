@@ -1,12 +1,39 @@
-"""The picture of the rules, and a clone that is not written to, beside a path with a blank."""
+"""What people know of Snakemake does here what they know, wherever clone and models lie."""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from conftest import FEW_SETTINGS, clone_to, make_few
+from conftest import FEW_SETTINGS, Study, clone_to, make_few
+
+DONE = "Nothing to be done"
+
+
+def planned(study: Study, *arguments: str) -> set[str]:
+    """The rules of the jobs that a dry run shows."""
+    printed = study.run("-n", *arguments, cores=None).stdout
+    return set(re.findall(r"^ *(?:local)?rule (\w+):", printed, re.MULTILINE))
+
+
+def test_until_ends_behind_a_rule_and_touch_makes_results_current(few):
+    assert planned(few, "all", "--until", "pack_graphs") == {"pack_graphs"}
+    shutil.rmtree(few.home / ".snakemake")  # with the checksums of what it has made
+    os.utime(few.results / "mini/coverage.tsv", (1, 1))
+    assert "write_coverage" in planned(few, "build_graphs")
+    few.run("build_graphs", "--touch")
+    assert DONE in few.run("build_graphs", "-n", cores=None).stdout
+
+
+def test_triggers_may_be_left_out(few):
+    few.configure(**FEW_SETTINGS, features={"edges": {"scaling": "none"}})
+    assert "build_chunk" in planned(few, "build_graphs")
+    only_times = ("--rerun-triggers", "mtime")
+    assert DONE in few.run("build_graphs", "-n", *only_times, cores=None).stdout
 
 
 @pytest.mark.parametrize("option", ["--rulegraph", "--dag"])
