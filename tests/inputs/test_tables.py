@@ -6,9 +6,8 @@ import os
 
 import pytest
 from _cases import FILE_NAMES, LABEL_TABLES, FileName, LabelTable
-from test_layouts import laid
 
-from structures_text import write
+from structures_text import lay, write
 from toporank.errors import ConfigError
 from toporank.finding.folders import find_decoys
 from toporank.finding.labels import read_labels
@@ -16,7 +15,7 @@ from toporank.finding.labels import read_labels
 
 @pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)
 def test_names_of_files(tmp_path, names: FileName):
-    laid(tmp_path, [os.fsdecode(name.encode(names.encoding)) for name in names.files])
+    lay(tmp_path, *[os.fsdecode(name.encode(names.encoding)) for name in names.files])
     if len([path for path in tmp_path.glob("*/*") if path.is_file()]) < len(
         names.files
     ):

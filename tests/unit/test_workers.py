@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import signal
 import time
 
-import numpy as np
 import pytest
 
+from processes import printed
 from toporank.errors import TopoRankError
-from toporank.workers import forked, keep_freed_memory
+from toporank.workers import forked
 
 
 def square_or_die(number: int) -> int:
@@ -56,17 +55,20 @@ def test_after_ctrl_c_nobody_waits_for_the_workers():
     assert children() == []
 
 
-def pages_of_arrays_that_come_and_go() -> int:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(10):
-        arrays = [np.ones(2**18) for _ in range(20)]
-        del arrays
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+PAGES_OF_ARRAYS_THAT_COME_AND_GO = """
+import resource, sys
+import numpy as np
+from toporank.workers import keep_freed_memory
+if sys.argv[1] == "keep":
+    keep_freed_memory()
+for _ in range(10):
+    arrays = [np.ones(2**18) for _ in range(20)]
+    del arrays
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+"""
 
 
-def test_memory_that_an_array_leaves_is_kept_for_the_next_one():
-    with forked(1, keep_freed_memory) as pool:
-        kept = pool.submit(pages_of_arrays_that_come_and_go).result()
-    with forked(1) as pool:
-        returned = pool.submit(pages_of_arrays_that_come_and_go).result()
-    assert kept < returned / 4
+def test_memory_that_arrays_leave_is_kept_for_the_next_ones():
+    kept = int(printed(PAGES_OF_ARRAYS_THAT_COME_AND_GO, "keep"))
+    returned = int(printed(PAGES_OF_ARRAYS_THAT_COME_AND_GO, "return"))
+    assert kept < returned / 3
