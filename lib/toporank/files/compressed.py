@@ -43,7 +43,7 @@ def compression_of(filename: str) -> str:
     ('.zst', '')
     """
     name = filename.lower()
-    return next((ending for ending in ENDINGS if name.endswith(ending)), "")
+    return name[name.rindex(".") :] if name.endswith(ENDINGS) else ""
 
 
 def compression_in(content: bytes) -> str:

@@ -116,8 +116,8 @@ def look(path: str, keep: Keep | None = None) -> Sketch | None:
 
 
 def _absolute(path: str) -> str:
-    folder, name = os.path.split(path)
-    return f"{_absolute_folder(folder, os.getcwd())}/{name}"
+    folder, slash, name = path.rpartition("/")
+    return f"{_absolute_folder(folder + slash, os.getcwd())}/{name}"
 
 
 @functools.cache

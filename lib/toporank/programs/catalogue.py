@@ -188,6 +188,7 @@ def predictor_of(model: Path) -> str:
     return files.predictor if files else named_by(model)
 
 
+@functools.cache
 def program_called(name: str) -> Program:
     """Return the program of this name; `UNKNOWN` for any other."""
     return next((program for program in PROGRAMS if program.name == name), UNKNOWN)
@@ -204,8 +205,10 @@ def program_of(path: str | os.PathLike) -> str:
     >>> [program_of(path) for path in ("pred.model_idx_0.cif", "my_ranked_3.pdb", "model_3.pdb")]
     ['Chai-1', 'AlphaFold-Multimer', 'Plain structure files']
     """
-    folder, file = os.path.split(os.fspath(path))
-    stem = os.path.join(folder, (split_suffix(file) or (file,))[0])
+    path = os.fspath(path)
+    file = os.path.basename(path)
+    stem_and_suffix = split_suffix(file)
+    stem = path.removesuffix(stem_and_suffix[1]) if stem_and_suffix else path
     if not ANY_NAME.fullmatch(stem) and not ANY_WAY.fullmatch(stem_of(file)):
         return PLAIN
     by_files, _ = _program_and_files(Path(path))

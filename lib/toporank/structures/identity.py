@@ -96,7 +96,8 @@ class Decoy(NamedTuple):
         return self.target, self.name
 
 
-@functools.lru_cache(maxsize=1 << 16)
+# more than a folder has files: with fewer, each walk would forget all of them in turn
+@functools.lru_cache(maxsize=1 << 20)
 def split_suffix(filename: str) -> tuple[str, str] | None:
     """Split `model.v2.cif.gz` into stem `model.v2` and suffix `.cif.gz`; None for other files.
 
