@@ -43,7 +43,6 @@ docs: .venv/installed-dev ## build the documentation site into site/, without a 
 pages: .venv/installed-dev ## make again what README.md and docs/ show: output, page, figures, notebook
 	$(BIN)/python tests/shown_scores.py
 	PYTHONPATH=lib $(BIN)/python tests/shown_page.py
-	PYTHONPATH=lib $(BIN)/python docs/columns.py
 	PYTHONPATH=lib $(BIN)/python docs/figures.py
 	PYTHONPATH=lib $(BIN)/python docs/notebook.py
 

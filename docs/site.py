@@ -1,5 +1,5 @@
-"""What mkdocs does besides: pages from outside docs/ and from code, and links as they are on the
-site.
+"""What mkdocs does besides: pages from outside docs/, what code declares, and links as they are on
+the site.
 
 In the repository every link is relative to its file, as a forge shows it. On the site a link to a
 file that is not a page, such as one of code, is its text alone, and a page is called by its title.
@@ -7,6 +7,8 @@ file that is not a page, such as one of code, is its text alone, and a page is c
 
 from __future__ import annotations
 
+import argparse
+import html
 import json
 import posixpath
 import re
@@ -16,6 +18,11 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+from toporank.app.commands import figure, score
+from toporank.app.commands.running import running_arguments
+from toporank.tables.columns import TABLES
+from toporank.tables.frames import to_markdown
 
 sys.path.insert(0, str(Path(__file__).parent))
 import notebook  # beside this file, which mkdocs loads by its path
@@ -103,6 +110,8 @@ FUNCTIONS = {
 """What the page of the reference shows, by title: what people call from their own programs. Each
 has sections and an example; `tests/unit/test_reference.py` checks it.
 """
+DECLARED = re.compile(r"<!-- (columns|options of \w+)\b.*?-->")
+"""Where a page gets what code declares."""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"(?<=\]\()docs/([^)\s]+\.(?:png|svg))(?=\))")
 """A picture on a page that lies outside docs/."""
@@ -136,6 +145,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
     markdown = (
         PICTURE.sub(r"\1", markdown) if not here.startswith("docs/") else markdown
     )
+    markdown = DECLARED.sub(lambda match: declared(match[1]), markdown)
     folder = posixpath.dirname(page.file.src_uri)
     return LINK.sub(
         lambda match: site_link(*match.groups(), here, folder, files), markdown
@@ -167,6 +177,25 @@ def site_link(text: str, target: str, here: str, folder: str, files: Files) -> s
     shown = title[1] if title else text
     address = posixpath.relpath(name, folder or ".")
     return f"[{shown}]({address}{mark}{anchor})"
+
+
+def declared(what: str) -> str:
+    """The columns of all tables, or the options of a command."""
+    if what == "columns":
+        return to_markdown(TABLES)
+    commands = argparse.ArgumentParser().add_subparsers()
+    score.add(commands, running_arguments())
+    figure.add(commands)
+    lines = ["| option | meaning |", "| --- | --- |"]
+    for action in commands.choices[what.removeprefix("options of ")]._actions:
+        if action.help == argparse.SUPPRESS or action.dest == "help":
+            continue
+        names = ", ".join(action.option_strings)
+        values = ",".join(map(str, action.choices or ()))
+        value = f"{{{values}}}" if values else action.metavar or ""
+        shown = f"{names} {value}".strip()
+        lines.append(f"| `{shown}` | {html.escape(action.help)} |")
+    return "\n".join(lines)
 
 
 def reference() -> str:
