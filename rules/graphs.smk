@@ -51,7 +51,7 @@ rule score_graphs:
         mem_mb=inputs.more_each_attempt(4000),
         runtime=inputs.more_each_attempt(60),
     params:
-        scorer=lambda wildcards: PLANS.scorer,
+        scorers=PLANS.scorers,
         code=code("score_graphs.py"),
     script:
         "../workflow_scripts/score_graphs.py"

@@ -42,7 +42,7 @@ rule report_scores:
     conda:
         "../envs/report.yaml"
     params:
-        scorer=lambda wildcards: PLANS.scorer,
+        scorers=PLANS.scorers,
         code=code("write_report.py"),
     script:
         "../workflow_scripts/write_report.py"

@@ -8,5 +8,8 @@ from toporank.report.page import write_page
 from toporank.scorer.scorer import Scorer
 
 with opened(snakemake) as job:
-    folder = Path(job.input.models).parent
-    write_page(ScoredFolder(folder, Scorer.open(Path(job.params.scorer))), folder)
+    scored = ScoredFolder(Path(job.input.models).parent)
+    scorers = {each.digest: each for each in map(Scorer.open, job.params.scorers)}
+    if scored.record:
+        scored.scorer = scorers.get(scored.record.scorer)
+    write_page(scored, scored.folder)

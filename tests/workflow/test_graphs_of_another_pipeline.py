@@ -5,6 +5,7 @@ checkpoint and scores.
 from __future__ import annotations
 
 import csv
+import shutil
 
 import torch
 import yaml
@@ -53,6 +54,20 @@ def save_graph(
 
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
+
+
+def scores_of_wider_and_of_fitting(study: Study) -> str:
+    """The ranking of graphs by the one of two checkpoints that takes them; nothing is trained."""
+    wider = study.repository / "resources/scorer/best.safetensors"
+    fitting = study.home / "fitting.ckpt"
+    shutil.copy(study.results / "final/best.ckpt", fitting)
+    data_set = {"name": "given", "graphs": "new", "scorer": [str(wider), str(fitting)]}
+    settings = study.home / "given.yaml"
+    settings.write_text(yaml.safe_dump({"datasets": [data_set]}))
+    printed = study.run("score", "--configfile", str(settings)).stdout
+    assert f"2 graphs scored by {fitting}" in printed
+    assert "train_sweep" not in printed
+    return study.text("scores/given/models.csv")
 
 
 def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_path):
@@ -105,6 +120,9 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
         "best.ckpt: does not say which features it was trained on, so it cannot score structures"
         in refused.stdout
     )
+    chosen = scores_of_wider_and_of_fitting(study)
+    assert chosen == study.text("scores/new/models.csv")
+
     save_graph(study, "new/X/d1.pt", 1, edges=3)
     refused = study.run("all", check=False)
     assert (

@@ -88,6 +88,11 @@ class Dataset(Section):
     targets: Targets = Field(
         None, description="Overrides the top-level `targets` for this data set."
     )
+    scorer: list[str] = Field(
+        [],
+        description="With `graphs`: checkpoints or folders of scorers that score them in the place "
+        "of the study's own. The first counts that was trained on graphs with these columns.",
+    )
 
     @model_validator(mode="after")
     def _decoys_or_graphs(self) -> Dataset:
@@ -99,6 +104,8 @@ class Dataset(Section):
                 raise ValueError(
                     f"{where}: `{key}` needs structures, and it has `graphs`"
                 )
+        if self.scorer and self.graphs is None:
+            raise ValueError(f"{where}: `scorer` is for `graphs` (use score_decoys)")
         return self
 
     @property
@@ -107,7 +114,7 @@ class Dataset(Section):
         return (
             self.labels is not None
             or self.natives is not None
-            or self.graphs is not None
+            or (self.graphs is not None and not self.scorer)
         )
 
     @property

@@ -33,8 +33,8 @@ ZIP = b"PK"
 NAMED_FAULTS, LONGEST = 3, 200
 """Faults of a description that an error names, and characters of each."""
 OF_SUCH_GRAPHS = (
-    "give a checkpoint of graphs with these columns; a fine-tune phase may list several: "
-    "`parent: [A.ckpt, B.ckpt]`"
+    "give a checkpoint of graphs with these columns; several may be listed, for a fine-tune phase "
+    "`parent: [A.ckpt, B.ckpt]`, for `graphs` to score `scorer: [A.ckpt, B.ckpt]`"
 )
 MOST_KNOWN = 100_000
 """Training targets, and chains of them, that a description lists at most."""

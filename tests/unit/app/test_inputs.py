@@ -133,7 +133,8 @@ def test_a_phase_starts_from_the_best_of_the_sweep_or_of_its_parent_under_the_ru
 def test_a_study_scores_with_its_final_checkpoint_and_ensemble(plans):
     assert plans.scorer == "results/final"
     # which is written last
-    assert plans.scorer_files == ["results/final/scorer.json"]
+    of_study = wildcards(dataset="one")
+    assert plans.scorer_files(of_study) == ["results/final/scorer.json"]
     assert plans.scorer_content == ""
 
 
@@ -303,8 +304,9 @@ def scoring(**other: str) -> Plans:
 def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     assert scoring().scorer == "/repository/resources/scorer"
     assert scoring(scorer="elsewhere").scorer == "elsewhere"
+    of_decoys = wildcards(dataset="decoys")
     # which is missing: Snakemake says so
-    assert scoring(scorer="elsewhere").scorer_files == ["elsewhere"]
+    assert scoring(scorer="elsewhere").scorer_files(of_decoys) == ["elsewhere"]
     Path("elsewhere/ensemble").mkdir(parents=True)
     for name in ("best.ckpt", "ensemble/a.ckpt"):
         write_description(Path("elsewhere", name))
@@ -313,8 +315,8 @@ def test_scoring_alone_uses_the_given_scorer_and_depends_on_all_its_files():
     seal(Path("elsewhere"), mean=True)
     files = ("scorer.json", "best.ckpt", "ensemble/a.ckpt", "judge.json")
     known = [f"elsewhere/{name}" for name in files]
-    assert scoring(scorer="elsewhere").scorer_files == known
-    assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files == [
+    assert scoring(scorer="elsewhere").scorer_files(of_decoys) == known
+    assert scoring(scorer="elsewhere/ensemble/a.ckpt").scorer_files(of_decoys) == [
         "elsewhere/ensemble/a.ckpt"
     ]
 

@@ -353,8 +353,7 @@ class Plans:
     def parent(self, phase: Phase) -> list[str]:
         """The checkpoint that the runs of a fine-tune phase start from, or those to choose from."""
         if phase.parent_files:
-            files = [locate(file, self.repository) for file in phase.parent_files]
-            return list(map(str, files))
+            return self._located(phase.parent_files)
         if phase.parent == "sweep":
             return [layout.SWEEP_CHECKPOINT]
         runs = self.config.finetune_runs()
@@ -369,12 +368,23 @@ class Plans:
         """The folder of the scorer, or its checkpoint."""
         return scorer_of(self.config, self.repository)
 
-    @property
-    def scorer_files(self) -> list[str]:
+    def scorers(self, wildcards: Any) -> list[str]:
+        """The scorer of a data set, or those from which it takes the first that fits."""
+        named = self.config.dataset(wildcards.dataset).scorer
+        return self._located(named) or [self.scorer]
+
+    def scorer_files(self, wildcards: Any) -> list[str]:
         """The files on which scores depend; of a study the one that is written last."""
-        if self.config.score_decoys is None:
-            return [layout.FINAL_MANIFEST]
-        return list(map(str, files_of(self.scorer)))
+        files: list[str] = []
+        for scorer in self.scorers(wildcards):
+            if scorer == layout.FINAL_SCORER:
+                files.append(layout.FINAL_MANIFEST)
+            else:
+                files += map(str, files_of(scorer))
+        return files
+
+    def _located(self, files: Iterable[str]) -> list[str]:
+        return [str(locate(file, self.repository)) for file in files]
 
     @functools.cached_property
     def scorer_content(self) -> str:
@@ -387,7 +397,7 @@ class Plans:
         if self.config.score_decoys is None or not self.check:
             return ""
         try:
-            return digest(list(map(sha256, self.scorer_files)))
+            return digest(list(map(sha256, files_of(self.scorer))))
         except OSError:  # the preflight says which
             return ""
 

@@ -377,6 +377,8 @@ def plan_graphs(config: Config, dataset: Dataset, repository: Path) -> PlannedDa
     name = dataset.name
     folder = locate(dataset.folder, repository)
     check_is_there(dataset.folder, repository, f"dataset {name}, graphs")
+    for file in dataset.scorer:
+        check_is_there(file, repository, f"dataset {name}, scorer")
     paths = find_graph_files(folder, name)
     labels = labels_of(config, name, repository)
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
