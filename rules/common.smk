@@ -39,7 +39,8 @@ if workflow.is_main_process:
     for name, planned in CHECK.datasets.items():
         logger.info("\n  ".join([f"{name}: {planned.summary}", *planned.notes]))
     logger.info(f"mkdssp: {CHECK.mkdssp}")
-    for problem in [*CHECK.problems, *CHECK.uncovered, *CHECK.untrainable]:
+    of_training = CHECK.problems_of["check_coverage"] + CHECK.problems_of[layout.TRAINING]
+    for problem in [*CHECK.problems, *of_training]:
         logger.warning(f"Preflight: {problem}")
 
     logger.addHandler(runs.DryRun(workflow, CHECK))

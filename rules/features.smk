@@ -55,7 +55,7 @@ rule write_coverage:
     conda:
         "../envs/features.yaml"
     params:
-        contents=PLANS.contents,
+        contents=lambda wildcards: PLANS.contents(wildcards.dataset),
         code=code("write_coverage.py"),
     script:
         "../workflow_scripts/write_coverage.py"
@@ -112,7 +112,7 @@ rule read_confidence:
     resources:
         mem_mb=inputs.more_each_attempt(4000),
     params:
-        files=PLANS.confidence_state,
+        files=lambda wildcards: PLANS.confidence_state(wildcards.dataset),
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
         code=code("read_confidence.py"),
     script:

@@ -47,7 +47,7 @@ rule write_dockq:
     conda:
         "../envs/features.yaml"
     params:
-        contents=PLANS.contents,
+        contents=lambda wildcards: PLANS.contents(wildcards.dataset),
         code=code("write_dockq.py"),
     script:
         "../workflow_scripts/write_dockq.py"
@@ -66,7 +66,7 @@ rule split_labels:
     conda:
         "../envs/features.yaml"
     params:
-        contents=PLANS.contents,
+        contents=lambda wildcards: PLANS.contents(wildcards.dataset),
         code=code("split_labels.py"),
         split=PLANS.split_rules,
     script:

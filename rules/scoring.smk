@@ -34,7 +34,7 @@ rule score_targets:
         features=FEATURES,
         options=PLANS.scoring_options,
         plddt=lambda wildcards: CONFIG.plddt_of(wildcards.dataset),
-        confidence=PLANS.confidence_state,
+        confidence=lambda wildcards: PLANS.confidence_state(wildcards.dataset),
         in_study=IN_STUDY,
         code=code("score_targets.py"),
     script:

@@ -29,7 +29,7 @@ rule split_targets:
         finetuned=[name for name in CONFIG.learned_datasets if name not in TRAINED_ON],
         split=PLANS.split_rules,
         leakage=CONFIG.training.leakage,
-        contents=PLANS.contents_of(CONFIG.learned_datasets),
+        contents=[*map(PLANS.contents, CONFIG.learned_datasets)],
         code=code("split_targets.py"),
     script:
         "../workflow_scripts/split_targets.py"

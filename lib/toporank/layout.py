@@ -50,6 +50,8 @@ SPLITS = "results/splits.csv"
 COVERAGE_CHECK = "results/{dataset}/coverage_check.txt"
 PACK = "results/{dataset}/graphs.safetensors"
 
+TRAINING = "training"
+"""In the place of a data set for sweep and fine-tuning; no data set is called so."""
 SAMPLING = "sampling"
 """In the place of a data set where sampling reports its progress; its decoys are a folder to give
 as `decoys`.

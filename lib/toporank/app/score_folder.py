@@ -101,9 +101,9 @@ def find_models(
     grouped = decoys_of(dataset.name, scan, by, store, of_targets, keep, workers)
     if not grouped.decoys:
         raise no_decoys(dataset.name, folder, grouped.passed_over)
-    renamed = called_otherwise(partners_given(grouped, for_all, of_targets), grouped)
+    given = partners_given(grouped, for_all, of_targets)
     unread = describe_passed_over(folder, grouped.passed_over)
-    plan = plan_of(grouped, for_all, of_targets)
+    plan = plan_of(grouped, given)
     advice = KEEP_TO_FOLDERS if by == BY_SEQUENCE else GO_BY_SEQUENCES
     return ScoringInput(
         name=dataset.name,
@@ -117,7 +117,7 @@ def find_models(
             *of_archives,
             *recognised(plan),
             *bodies_alone(plan, grouped),
-            *renamed,
+            *called_otherwise(given, grouped),
             *unread,
         ],
         store=opened,

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 def plan_of(
     grouped: Grouped,
-    for_all: str,
-    of_targets: Mapping[str, str],
+    given: Mapping[DecoyKey, Given],
     labels: Iterable[Label] = (),
     natives: Natives | None = None,
 ) -> list[PlannedDecoy]:
@@ -33,10 +32,8 @@ def plan_of(
     ----------
     grouped : Grouped
         The decoys by their targets.
-    for_all : str
-        Partners of every target that no table names, or empty.
-    of_targets : mapping
-        Target, or folder of a target, → partners.
+    given : mapping
+        Target and decoy → partners, as from `partners_given`.
     labels : iterable of Label
         The rows of the label table.
     natives : Natives, optional
@@ -46,11 +43,10 @@ def plan_of(
     Raises
     ------
     ConfigError
-        When two tables contradict each other, or a label may mean several files.
+        When a label may mean several files.
     """
     labels = list(labels)
     check_unambiguous(labels, grouped.ambiguous)
-    given = partners_given(grouped, for_all, of_targets, labels)
     chosen = resolve(grouped, given, natives)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
     states = {}
@@ -72,7 +68,21 @@ def partners_given(
 ) -> dict[DecoyKey, Given]:
     """The partners that somebody gave for each decoy.
 
-    Arguments and errors : as for `plan_of`.
+    Parameters
+    ----------
+    grouped : Grouped
+        The decoys by their targets.
+    for_all : str
+        Partners of every target that no table names, or empty.
+    of_targets : mapping
+        Target, or folder of a target, → partners.
+    labels : iterable of Label
+        The rows of the label table.
+
+    Raises
+    ------
+    ConfigError
+        When two tables contradict each other.
     """
     of_labels = {}
     for label in labels:

@@ -459,7 +459,7 @@ def test_labels_of_several_data_sets_are_seen_together():
                 {"name": n, "decoys": "decoys", "labels": f"{n}.csv"}
                 for n in ("one", "two")
             )
-        ).untrainable
+        ).problems_of["training"]
         == []
     )
 
@@ -473,50 +473,56 @@ def labelled(name: str, *rows: str) -> dict:
 def test_a_target_that_two_data_sets_put_into_two_splits_is_named():
     mine = labelled("mine", "A,d1,0.9,train", "B,d1,0.5,val")
     theirs = labelled("theirs", "A,d2,0.8,val", "C,d1,0.1,train")
-    (problem,) = check(mine, theirs).untrainable
+    (problem,) = check(mine, theirs).problems_of["training"]
     assert problem.startswith(
         "training: target 'A' is in split train of data set mine and in split val of theirs (give"
     )
-    assert check(mine, theirs, training={"datasets": ["mine"]}).untrainable == []
+    assert (
+        check(mine, theirs, training={"datasets": ["mine"]}).problems_of["training"]
+        == []
+    )
     tuned = {"datasets": ["mine"], "finetune": {"phases": [{"name": "p", "seeds": [1], "datasets": ["theirs"]}]}}  # fmt: skip
-    assert check(mine, theirs, training=tuned).untrainable == []
+    assert check(mine, theirs, training=tuned).problems_of["training"] == []
     theirs = labelled("theirs", "B,d1,0.5,train")
-    (problem,) = check(mine, theirs, training=tuned).untrainable
+    (problem,) = check(mine, theirs, training=tuned).problems_of["training"]
     assert "target 'B' is in split train of data set theirs and in split val of mine" in problem  # fmt: skip
     theirs = labelled("theirs", "A,d1,0.9,test", "B,d1,0.5,test")
-    assert "of data set mine and in split test of theirs" in check(mine, theirs).untrainable[0]  # fmt: skip
+    assert "of data set mine and in split test of theirs" in check(mine, theirs).problems_of["training"][0]  # fmt: skip
 
 
 def test_labels_of_one_model_that_contradict_each_other_are_named():
     mine = labelled("mine", "A,d1,0.9,train", "A,d2,0.1,train", "B,d1,0.5,val")
     within_rounding = labelled("theirs", "A,d1,0.905,train", "A,d2,0.1,train")
-    assert check(mine, within_rounding).untrainable == []
+    assert check(mine, within_rounding).problems_of["training"] == []
     theirs = labelled("theirs", "A,d1,0.1,train", "A,d2,0.9,train")
-    (problem,) = check(mine, theirs).untrainable
+    (problem,) = check(mine, theirs).problems_of["training"]
     assert problem == (
         "training: A/d1 of data set mine has DockQ 0.9, and the same model as A/d1 of theirs has "
         "0.1, one of 2 such pairs (correct the labels, or leave one of the models out)"
     )
     Path("decoys/A/copy.pdb").hardlink_to("decoys/A/d1.pdb")
     alone = labelled("mine", "A,copy,0.3,train", "A,d1,0.9,train", "B,d1,0.5,val")
-    (problem,) = check(alone).untrainable
+    (problem,) = check(alone).problems_of["training"]
     assert "A/copy of data set mine has DockQ 0.3, and the same model as A/d1" in problem  # fmt: skip
 
 
 def test_a_coverage_that_cannot_be_reached_is_told_with_both_numbers():
     rows = ["A,d1,0.9,train", "A,d2,0.1,train", "B,d1,0.5,val", "B,d2,0.5,val", "B,d3,0.1,val"]  # fmt: skip
     few = labelled("few", *rows)
-    (problem,) = check(few).uncovered
+    (problem,) = check(few).problems_of["check_coverage"]
     assert problem == (
         "dataset few: at most 3 of 5 labels (60.0 %) can have a graph (train 2 of 2, 100.0 %, val "
         "1 of 3, 33.3 %), at least 90 % of each split must (see results/few/gap.tsv, or change "
         "`coverage`)"
     )
-    assert check(few).problems == check(few).untrainable == []
+    assert check(few).problems == check(few).problems_of["training"] == []
     enough = {"minimum_percent": 30}
-    assert check(few, coverage=enough).uncovered == []
-    assert check(few, only=["A"]).uncovered == []
-    assert len(check(few, coverage={"minimum_percent": 40}).uncovered) == 1
+    assert check(few, coverage=enough).problems_of["check_coverage"] == []
+    assert check(few, only=["A"]).problems_of["check_coverage"] == []
+    assert (
+        len(check(few, coverage={"minimum_percent": 40}).problems_of["check_coverage"])
+        == 1
+    )
     (line,) = [
         line
         for line in check(few).datasets["few"].notes
@@ -641,7 +647,7 @@ def with_natives(*names: str, **other) -> Preflight:
 
 def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     result = with_natives("A.pdb", "B/native.cif.gz")
-    assert (result.problems, result.untrainable) == ([], [])
+    assert (result.problems, result.problems_of["training"]) == ([], [])
     assert (
         result.datasets["good"].summary
         == "3 decoys = 3 not built yet; labels from natives"
@@ -721,9 +727,9 @@ def test_models_in_folders_of_their_programs_are_of_the_targets_that_labels_name
     Path("decoys/A/zdock").mkdir()
     Path("decoys/A/d1.pdb").rename("decoys/A/zdock/d1.pdb")
     table = labelled("good", "A,zdock_d1,0.9,train", "B,d1,0.5,val")
-    assert check(table).untrainable == []
+    assert check(table).problems_of["training"] == []
     table = labelled("good", "zdock,d1,0.9,train", "B,d1,0.5,val")
-    assert check(table).untrainable == []
+    assert check(table).problems_of["training"] == []
 
 
 def test_given_labels_are_used_before_natives():
@@ -737,7 +743,7 @@ def test_targets_without_native_and_natives_without_target_are_told():
     result = with_natives("A.pdb", "C.pdb")
     assert "targets without native: 1 of 2, such as B" in result.datasets["good"].notes
     assert "C.pdb belongs to no target" in result.datasets["good"].notes
-    assert "only one target" in result.untrainable[0]
+    assert "only one target" in result.problems_of["training"][0]
 
 
 @pytest.mark.parametrize(("names", "message"), messages("names_of_chains"))

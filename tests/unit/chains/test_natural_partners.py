@@ -24,7 +24,12 @@ from complexes import (
 from structures_text import Atom, atoms_of, pdb
 from toporank.building.chunks.plan import PlannedDecoy
 from toporank.building.coverage import coverage_table, read_coverage, write_coverage
-from toporank.building.planning import bodies_alone, plan_of, recognised
+from toporank.building.planning import (
+    bodies_alone,
+    partners_given,
+    plan_of,
+    recognised,
+)
 from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import domains_of
 from toporank.finding.complexes import BY_SEQUENCE
@@ -45,7 +50,8 @@ def planned(
     """The plan of the models of a folder, by name."""
     table = of_targets or {}
     grouped = decoys_of("set", folder, BY_SEQUENCE, folder.with_name("store"), table)
-    return {row.decoy: row for row in plan_of(grouped, for_all, table)}
+    given = partners_given(grouped, for_all, table)
+    return {row.decoy: row for row in plan_of(grouped, given)}
 
 
 def partners(folder: Path, *given) -> dict[str, str]:
@@ -152,13 +158,14 @@ def test_every_model_of_a_file_has_them(tmp_path):
 
 def test_it_is_said_once_for_all_targets(models):
     grouped = decoys_of("set", models, BY_SEQUENCE, models.with_name("store"))
-    plan = plan_of(grouped, "", {})
+    plan = plan_of(grouped, {})
     (line,) = recognised(plan)
     assert line == "T: H and L are an antibody: counted as H+L against A"
     assert {row.decoy: row.joined for row in plan}[
         "predicted"
     ] == "A and B are an antibody: counted as A+B against C"
-    assert recognised(plan_of(grouped, "A:H+L", {})) == []
+    given = partners_given(grouped, "A:H+L", {})
+    assert recognised(plan_of(grouped, given)) == []
     several = {f"{name} and L are an antibody": [name] for name in "abcdef"}
     assert lines_of_targets(several)[-1] == "and 3 more targets in the same way"
 
@@ -221,7 +228,7 @@ def test_an_antibody_without_antigen_is_named(tmp_path, names):
     write_pdb(tmp_path / "U/whole.pdb", ATOMS)
     grouped = decoys_of("set", tmp_path, BY_SEQUENCE, tmp_path.with_name("store"))
     first, second = sorted(names)
-    assert bodies_alone(plan_of(grouped, "", {}), grouped) == [
+    assert bodies_alone(plan_of(grouped, {}), grouped) == [
         f"T: {first} and {second} are an antibody without anything that it binds: counted as "
         f"{first} against {second}"
     ]

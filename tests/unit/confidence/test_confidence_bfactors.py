@@ -503,7 +503,7 @@ def screen(folder: Path, ligands: dict[str, Model]) -> list[str]:
         (folder / name).mkdir()
         (folder / name / "pose.pdb").write_text(pdb_of(model))
     grouped = decoys_of("d", folder, "folder", folder / "store")
-    plan = plan_of(grouped, "", {})
+    plan = plan_of(grouped, {})
     asked = []
     for decoy in plan:
         of_monomers = bool(decoy.of_monomers)

@@ -103,9 +103,7 @@ def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatc
 
 
 def planned_of(folder: Path) -> list[PlannedDecoy]:
-    return plan_of(
-        decoys_of("ds", folder, "sequence", folder.with_name("store")), "", {}
-    )
+    return plan_of(decoys_of("ds", folder, "sequence", folder.with_name("store")), {})
 
 
 def same(path: Path) -> None:

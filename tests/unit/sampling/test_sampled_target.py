@@ -113,7 +113,9 @@ def dag(*rules: str):
 
 
 def test_sampling_may_come_before_the_data_sets_that_it_is_for():
-    check = Preflight(problems=["no decoys yet"], unsampled=["no natives"])
+    check = Preflight(
+        problems=["no decoys yet"], problems_of={"sampling": ["no natives"]}
+    )
     assert runs.problems(dag("sample_target", "sample_decoys"), check) == ["no natives"]
     assert runs.problems(dag("build_chunk"), check) == ["no decoys yet"]
     assert runs.problems(dag("sample_target", "build_chunk"), check) == [

@@ -263,24 +263,14 @@ class Plans:
 
     # ---- what jobs depend on beside files --------------------------------------------------------
 
-    def contents(self, wildcards: Any) -> str:
+    def contents(self, dataset: str) -> str:
         """All decoys of a data set and its labels, as a digest."""
-        return self.contents_of([wildcards.dataset])
-
-    def contents_of(self, datasets: Iterable[str]) -> str:
-        """All decoys of data sets and their labels, as a digest."""
-        contents: list[Any] = []
-        for name in datasets:
-            contents.append(self.current(name).of_all)
-            contents.append(self.check.of(name).labels if self.check else None)
-        return digest(tuple(contents))
-
-    def confidence_state(self, wildcards: Any) -> str:
-        """The state of all files in which predictors may describe decoys, as a digest."""
-        return self._confidence_state(wildcards.dataset)
+        labels = self.check.of(dataset).labels if self.check else None
+        return digest((self.current(dataset).of_all, labels))
 
     @functools.cache  # noqa: B019 -- once a data set, not once a part
-    def _confidence_state(self, dataset: str) -> str:
+    def confidence_state(self, dataset: str) -> str:
+        """The state of all files in which predictors may describe decoys, as a digest."""
         decoys = self.check.of(dataset).decoys if self.check else []
         folders = set()
         for decoy in decoys:

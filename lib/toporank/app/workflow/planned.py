@@ -179,7 +179,7 @@ def plan_decoys(
     if natives:
         notes += notes_on_natives
         notes += check_named(given, natives, f"{where}, partners")
-    rows = plan_of(grouped, for_all, of_targets, labels, natives)
+    rows = plan_of(grouped, given, labels, natives)
     notes += _notes_on_partners(rows, given, natives, grouped)
     unread = describe_passed_over(folder, grouped.passed_over)
     notes += unread

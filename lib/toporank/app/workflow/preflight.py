@@ -7,6 +7,7 @@ import gc
 import hashlib
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,20 +46,14 @@ NO_NATIVES = "no data set has natives to label its decoys by (give `natives: FOL
 class Preflight:
     """Problems, one line each with its remedy; for every data set its plan, a summary and notes.
 
-    uncovered, untrainable, unsampled, unlabelled, unmakeable : problems only where coverage is
-    checked, something is trained, or decoys are sampled, or all that have natives are labelled, or
-    a scorer is made. mkdssp : whether it was checked. datasets : by name, without those that have
-    a problem. store : the reuse store. draft : what stands for it until a run begins, where there
-    is none.
+    mkdssp : whether it was checked. problems_of : rule, `training` or `sampling` → what is a
+    problem only where that runs. datasets : by name, without those that have a problem. store : the
+    reuse store. draft : what stands for it until a run begins, where there is none.
     """
 
     mkdssp: str = ""
     problems: list[str] = field(default_factory=list)
-    uncovered: list[str] = field(default_factory=list)
-    untrainable: list[str] = field(default_factory=list)
-    unsampled: list[str] = field(default_factory=list)
-    unlabelled: list[str] = field(default_factory=list)
-    unmakeable: list[str] = field(default_factory=list)
+    problems_of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     store: Path = Path()
     draft: Path | None = None
@@ -130,16 +125,17 @@ def preflight(
     """
     gc.disable()  # of 100,000 decoys it would look through everything again and again
     store = Path(config.workflow.reuse_store)
-    unsampled = sampling_problems(config, repository)
-    result = Preflight(store=store, unsampled=unsampled)
+    result = Preflight(store=store)
+    problems_of = result.problems_of
+    problems_of[layout.SAMPLING] = sampling_problems(config, repository)
     if not store.exists():
         result.draft = _draft_of(store)
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
     if any(dataset.graphs is not None for dataset in config.datasets):
-        result.unmakeable.append(NO_SCORER)
+        problems_of["make_scorer"].append(NO_SCORER)
     if all(dataset.natives is None for dataset in config.datasets):
-        result.unlabelled.append(NO_NATIVES)
+        problems_of["label_decoys"].append(NO_NATIVES)
     for folder in ("results", "logs"):
         with _noting(problems):
             check_writable(Path(folder), ELSEWHERE, make=False)
@@ -157,7 +153,7 @@ def preflight(
                 planned = plan_graphs(config, dataset, repository)
             result.datasets[dataset.name] = planned
             if dataset.name in config.learned_datasets:
-                result.uncovered += planned.uncovered
+                problems_of["check_coverage"] += planned.uncovered
     for phase in config.training.finetune.phases:
         where = f"training.finetune.phases, {phase.name}: parent"
         for file in phase.parent_files:
@@ -240,7 +236,7 @@ def _check_labels(result: Preflight, config: Config) -> None:
         decoys += result.datasets[name].decoys
     if fits:
         lines = label_problems(labels, decoys) + _contradictions(result, config)
-        result.untrainable = [f"training: {line}" for line in lines]
+        result.problems_of[layout.TRAINING] = [f"training: {line}" for line in lines]
 
 
 def _contradictions(result: Preflight, config: Config) -> list[str]:

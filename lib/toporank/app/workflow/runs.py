@@ -32,17 +32,9 @@ from toporank.workers import KILLED
 if TYPE_CHECKING:
     from toporank.app.workflow.preflight import Preflight
 
-TRAINING = "training"
-"""The name under which sweep and fine-tuning are locked; no data set may have it."""
-ROOMS = {
-    "training": TRAINING,
-    "finetune": TRAINING,
-    "cross_validation": TRAINING,
-    "final": TRAINING,
-    "scorer": TRAINING,
-    "splits.csv": TRAINING,
-    "sampling": layout.SAMPLING,
-}
+OF_TRAINING = ("finetune", "cross_validation", "final", "scorer", "splits.csv")
+ROOMS = dict.fromkeys(OF_TRAINING, layout.TRAINING)
+ROOMS |= {name: name for name in (layout.TRAINING, layout.SAMPLING)}
 """What is locked for work on each part of `results/` that belongs to no data set."""
 
 _held: dict[Path, FileLock] = {}
@@ -106,19 +98,13 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     """
     rules = {job.rule.name for job in dag.needrun_jobs()}
     sampling = {rule for rule in rules if rule.startswith("sample_")}
-    faults = []
-    if not sampling or rules > sampling:
-        faults += check.problems
-    if "label_decoys" in rules:
-        faults += check.unlabelled
-    if "make_scorer" in rules:
-        faults += check.unmakeable
-    if "check_coverage" in rules:
-        faults += check.uncovered
-    if trained(dag):
-        faults += check.untrainable
+    faults = [] if rules and rules == sampling else [*check.problems]
     if sampling:
-        faults += check.unsampled
+        rules.add(layout.SAMPLING)
+    if trained(dag):
+        rules.add(layout.TRAINING)
+    for what, lines in check.problems_of.items():
+        faults += lines if what in rules else []
     return faults
 
 
