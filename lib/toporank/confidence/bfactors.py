@@ -51,6 +51,8 @@ FEWEST_VALUES = 5
 """Different values of a chain by which it is recognised in another model."""
 STEP = 10.0
 """Between the different values of a model, in the mean: those of pLDDT are closer."""
+MOST_ALIKE = 10
+"""Residues of a chain that may all have one value; of those models, none of 5 has."""
 NEAR = 10.0
 """Å between CA atoms of neighbours in space."""
 BACKBONE = ("N", "CA", "C")
@@ -64,6 +66,7 @@ OF_A_MONOMER = (
     "the pLDDT of a monomer that was docked, and TopoRank does not use them"
 )
 LIKE_MASK = "they have a few different values, as a mask or colours have"
+ONE_VALUE = "they have one value in all of chain {}, as where nothing is known of it"
 LIKE_CRYSTAL = (
     "they are low and high where pLDDT is not, as B factors of a crystal or errors are"
 )
@@ -322,11 +325,10 @@ def judge(
     if len(residues) < FEWEST or not np.ptp(values):
         is_other = b_factors.measured or b_factors.in_cell
         return Judged(are_plddt=told and not is_other)
-    if np.ptp(values) >= STEP * (len(np.unique(values.round(1))) - 1):
-        return Judged(are_plddt=False, reason=LIKE_MASK)
-    if values.max() < LEAST:
-        return Judged(are_plddt=False, reason=TOO_LOW.format(values.max()))
     chain_of = complex_.chain_of[residues]
+    reason = _unlike(values, chain_of)
+    if reason:
+        return Judged(are_plddt=False, reason=reason)
     steps = np.diff(values)[chain_of[1:] == chain_of[:-1]]
     smooth = 1 - np.square(steps).mean() / (2 * values.var()) if len(steps) else 0.0
     if smooth < ROUGH:
@@ -340,6 +342,22 @@ def judge(
     if b_factors.measured or not (told or is_typical):
         return Judged(are_plddt=False, evidence=found)
     return Judged(are_plddt=True if told else None, evidence=found)
+
+
+def _unlike(values: np.ndarray, chain_of: np.ndarray) -> str:
+    """Say why no predictor gives residues such values; empty where one may.
+
+    values, chain_of : of residues, shape (R,)
+    """
+    if np.ptp(values) >= STEP * (len(np.unique(values.round(1))) - 1):
+        return LIKE_MASK
+    if values.max() < LEAST:
+        return TOO_LOW.format(values.max())
+    for chain in dict.fromkeys(chain_of.tolist()):
+        of_chain = values[chain_of == chain]
+        if len(of_chain) > MOST_ALIKE and not np.ptp(of_chain):
+            return ONE_VALUE.format(chain)
+    return ""
 
 
 def evidence(values: np.ndarray, ca: np.ndarray, falling: float) -> float:

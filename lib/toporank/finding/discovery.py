@@ -20,6 +20,7 @@ from toporank.finding.not_models import (
     other_files,
     unexplained,
     with_trajectories,
+    without_protein,
 )
 from toporank.finding.scan import Scan
 from toporank.finding.sequences import Sketches
@@ -65,7 +66,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
         seen |= sketches(intermediate, store, workers=workers)
     left_out = other_files(found, seen)
     if not labelled:
-        left_out |= experiments(found, seen)
+        left_out |= experiments(found, seen) | without_protein(found, seen)
     decoys = with_trajectories(_without(found, left_out), seen)
     name = scan.folder.resolve().name
     grouped = group(decoys, seen, by, name, partners)
@@ -112,7 +113,8 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
 def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[DecoyKey]:
     """Decoys with a chain that has the same B factors in the complex of another target.
 
-    No prediction of two complexes gives that; one and the same model may lie in two targets.
+    No prediction of two complexes gives that. One and the same model may lie in two targets, and
+    so may complexes that were cut out of it.
 
     b_factors : digests of the chains of each decoy
     """
@@ -127,12 +129,24 @@ def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[Dec
         for digest in of_chains:
             if len(targets[digest]) < 2:
                 continue
-            if any(
-                target != key[0] and others != of_chains
-                for target, others in complexes[digest]
-            ):
-                found.add(key)
+            wholes = [whole for _, whole in complexes[digest]]
+            for target, others in complexes[digest]:
+                if target != key[0] and not _are_parts(of_chains, others, wholes):
+                    found.add(key)
+                    break
     return frozenset(found)
+
+
+def _are_parts(
+    first: tuple[str, ...], second: tuple[str, ...], wholes: Iterable[tuple[str, ...]]
+) -> bool:
+    """Whether two complexes, of two chains or more, are one of `wholes` or were cut out of it."""
+    if first == second:
+        return True
+    both = {*first, *second}
+    if min(len(first), len(second)) < 2:
+        return False
+    return any(len(whole) >= len(both) and both.issubset(whole) for whole in wholes)
 
 
 def _without(decoys: Iterable[Decoy], paths: Container[str]) -> list[Decoy]:

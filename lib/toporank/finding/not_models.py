@@ -33,6 +33,7 @@ PARTS = 12
 """Words of the longest such name."""
 FEWEST = 2
 """Models of a predictor beside which another structure is asked about."""
+NO_PROTEIN = "it holds no protein, as ligands, water and nucleic acids alone do"
 UNEXPLAINED = (
     "no predictor is known that wrote it, and the models of its complex are those of one: is it "
     "what they began with? (to score it, give it alone or add --targets folder)"
@@ -47,6 +48,20 @@ def other_files(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
         if sketch and sketch.other:
             others[decoy.path] = sketch.other
     return others
+
+
+def without_protein(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
+    """Path → why a structure without any amino acid is no model; empty if no other one has some."""
+    left_out = {}
+    has_protein = False
+    for decoy in decoys:
+        sketch = sketches.get(decoy.path)
+        if sketch and not sketch.other and not decoy.refused:
+            if sketch.chains or any(sketch.further):
+                has_protein = True
+            else:
+                left_out[decoy.path] = NO_PROTEIN
+    return left_out if has_protein else {}
 
 
 def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:

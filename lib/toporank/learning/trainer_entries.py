@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,10 @@ VALUES = {
     "deterministic": (True, False, "warn"),
 }
 """All values that these entries take, beside None."""
-STRATEGIES = ("auto", "ddp", "deepspeed", "fsdp", "single_", "xla")
-"""How the names of Lightning's strategies begin; longer ones have `_` after it."""
+STRATEGIES = re.compile(r"auto|(ddp|deepspeed|fsdp|xla)(_\w+)?|single_\w+")
+"""Names of Lightning's strategies."""
+DEVICES = re.compile(r"auto|-?\d+(\s*,\s*\d+)*,?")
+"""Texts that it takes for devices."""
 KINDS = {bool: "bool", int: "int", float: "float", str: "str", list: "list"}
 KINDS |= {dict: "dict", type(None): "Optional"}
 """Type of a value in YAML → how an annotation names it."""
@@ -145,7 +148,9 @@ def _is_taken(name: str, value: Any, types: frozenset[str]) -> bool:
         return "Optional" in types
     spelled = value.lower() if isinstance(value, str) else value
     if name == "strategy":
-        return isinstance(value, str) and spelled.startswith(STRATEGIES)
+        return isinstance(value, str) and STRATEGIES.fullmatch(spelled) is not None
+    if name == "devices" and isinstance(value, str):
+        return DEVICES.fullmatch(spelled) is not None
     if name in VALUES:
         same_type = [one for one in VALUES[name] if type(one) is type(spelled)]
         return spelled in same_type

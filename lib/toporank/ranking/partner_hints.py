@@ -25,7 +25,8 @@ def partners_hint(
 
     Where partners are given, the sentence says that models do not have the same ones, or that they
     part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
-    touch in every decoy: those whose number of contacts changes least. Antibodies that are one
+    touch in every decoy, where one of them touches a third chain, too: those whose number of
+    contacts changes least. Antibodies that are one
     partner need no hint, and two of their chains that are not were kept apart on purpose, or do not
     lie as in an antibody. A side contact is no reason to join the others.
 
@@ -41,10 +42,14 @@ def partners_hint(
     if differing:
         return differing
     contacts: dict[str, list[int]] = {}
+    in_models: dict[str, list[set[str]]] = {}
     touching = {row.interface for row in rows if row.n_ca_pairs and row.role != SIDE}
     for row in rows:
         if row.interface in touching:
             contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)
+        if row.interface in touching and row.n_ca_pairs:
+            both = set(row.interface.split(":"))
+            in_models.setdefault(row.decoy, []).append(both)
     partners = sorted(set(":".join(contacts).split(":")))
     always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
     antibody = {}
@@ -59,8 +64,12 @@ def partners_hint(
         return ""
     order = []
     for name, numbers in always.items():
+        if not _meets_others(name, in_models.values()):
+            continue
         change = (max(numbers) - min(numbers)) / sum(numbers)
         order.append((change, -sum(numbers), name))
+    if not order:
+        return ""
     first, second = min(order)[-1].split(":")
     others = [chain for chain in partners if chain not in (first, second)]
     advice = ":".join([f"{first}+{second}", *others])
@@ -68,6 +77,15 @@ def partners_hint(
         f"{first} and {second} touch in every model; if they are one "
         f"partner, say partners {advice}"
     )
+
+
+def _meets_others(interface: str, models: Iterable[list[set[str]]]) -> bool:
+    """Whether one of the two chains of an interface touches a third one in each model.
+
+    models : pairs of chains that touch in each
+    """
+    pair = set(interface.split(":"))
+    return all(any(len(pair & both) == 1 for both in of_model) for of_model in models)
 
 
 def _parted_antibody(

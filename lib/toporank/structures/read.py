@@ -267,12 +267,14 @@ def _pdb_lines(text: str) -> PdbText:
 
     It has no END between the parts of one complex.
 
-    Raises StructureError when it is mmCIF.
+    Raises StructureError when it is mmCIF, OtherFileError when that holds no structure.
     """
     if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
         raise StructureError(
             "not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif"
         )
+    if text.startswith("data_") and "\nATOM" not in text:
+        parse_mmcif(text)  # structure factors are called so: it raises what they are
     # gemmi counts columns in bytes
     lines = PdbText(text.encode("ascii", errors="replace"))
     return join_parts(with_short_names(lines))

@@ -18,6 +18,7 @@ from _confidence import (
     pdb_of,
     plddt_of_atoms,
     row_of,
+    with_decoy_chain,
 )
 from Bio.PDB import PDBParser
 from scipy.spatial import cKDTree
@@ -381,6 +382,14 @@ OTHER_NUMBERS = {
     "100 - pLDDT": (lambda plddt: 100 - plddt, LIKE_CRYSTAL),
     "1 - pLDDT": (lambda plddt: 1 - plddt / 100, LIKE_CRYSTAL),
     "grades of conservation": (lambda p: (p / 11).round(), "none of them is above 9"),
+    "of one chain only": (
+        lambda p: np.where(np.arange(62) < 30, 0, p),
+        "in all of chain A",
+    ),
+    "and 100 in the other": (
+        lambda p: np.where(np.arange(62) < 30, p, 100),
+        "in all of chain B",
+    ),
     "in any order": (lambda p: np.random.default_rng(0).permutation(p), NOT_SMOOTH),
 }
 
@@ -534,3 +543,16 @@ def test_b_factors_that_a_chain_has_in_several_complexes_are_of_its_monomer(
     (tmp_path / "copies").mkdir()
     copies = {"a": own[0], "b": own[0]}
     assert screen(tmp_path / "copies", copies) == ["b_factor"] * 2
+
+
+@pytest.mark.parametrize("parts", ["AB AC ABC", "AB ABC", "AB AC"])
+def test_complexes_that_were_cut_out_of_one_model_have_its_plddt(tmp_path, parts):
+    """Of two alone nobody knows; a chain alone may be what was docked."""
+    whole = with_decoy_chain(example(3))
+    plddt = np.append(whole.plddt[:62], whole.plddt[30:62] - 3)
+    whole = whole._replace(plddt=plddt.round(2))
+    cut = {}
+    for name in parts.split():
+        cut[name] = whole.at([i for i, c in enumerate(whole.chains) if c in name])
+    known = "b_factor" if "ABC" in parts else ""
+    assert screen(tmp_path, cut) == [known] * len(cut)

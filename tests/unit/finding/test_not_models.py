@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 
 from given_models import look_at
-from structures_text import Atom, alanine, mmcif, pair, pdb, put, shifted
+from structures_text import (
+    Atom,
+    alanine,
+    mmcif,
+    pair,
+    pdb,
+    put,
+    shifted,
+)
 from toporank.errors import ConfigError
 from toporank.finding.complexes import BY_FOLDER, BY_SEQUENCE, Grouped
 from toporank.finding.discovery import decoys_of
@@ -143,12 +151,25 @@ OTHER_FILES = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["x.cif", "r9xyzsf.ent"])
 @pytest.mark.parametrize("what", OTHER_FILES)
-def test_mmcif_without_a_structure_is_no_damaged_model(tmp_path, what):
-    files = {"m_0.pdb": pdb(model(0)), "m_1.pdb": pdb(model(1)), "x.cif": OTHER_FILES[what]}  # fmt: skip
+def test_mmcif_without_a_structure_is_no_damaged_model(tmp_path, what, name):
+    files = {"m_0.pdb": pdb(model(0)), "m_1.pdb": pdb(model(1)), name: OTHER_FILES[what]}  # fmt: skip
     grouped = found(tmp_path, files)
     assert {Path(decoy.path).name for decoy in grouped.decoys} == {"m_0.pdb", "m_1.pdb"}
-    assert left_out(grouped) == {"x.cif": "no structure, but mmCIF tables of another kind"}  # fmt: skip
+    assert left_out(grouped) == {name: "no structure, but mmCIF tables of another kind"}  # fmt: skip
+
+
+def test_what_holds_no_protein_is_no_model(tmp_path):
+    others = {}
+    for residue, name in (("LIG", "C1"), ("HOH", "O"), ("DA", "P")):
+        atoms = [Atom(name, residue, "X", n, 4.0 * n, 0.0, 0.0) for n in range(8)]
+        others[f"{residue}.pdb"] = pdb(atoms)
+    files = {"m_0.pdb": pdb(model(0)), "m_1.pdb": pdb(model(1))} | others
+    assert models(found(tmp_path / "beside", files)) == {"m_0.pdb", "m_1.pdb"}
+    assert models(found(tmp_path / "alone", others)) == set(others)
+    labelled = found(tmp_path / "labelled", files, labelled=True)
+    assert models(labelled) == set(files)
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,14 @@ def test_the_entries_are_those_of_the_installed_trainer():
     registered = AcceleratorRegistry.available_accelerators()
     assert set(VALUES["accelerator"]) == {"auto", "gpu", *registered}
     strategies = StrategyRegistry.available_strategies()
-    assert all(name.startswith(STRATEGIES) for name in strategies)
+    assert all(STRATEGIES.fullmatch(name) for name in strategies)
 
 
 @pytest.mark.parametrize(
     "entries",
     [{"accelerator": "cpu", "devices": 1, "precision": "bf16-mixed", "gradient_clip_val": 1.0},
      {"accelerator": "gpu", "devices": [0, 1], "strategy": "DeepSpeed_stage_1", "precision": 16},
+     {"devices": "0, 1", "strategy": "ddp"}, {"devices": "-1"},
      {"devices": "auto", "limit_train_batches": 0.5, "limit_val_batches": 3, "fast_dev_run": True},
      {"max_time": "00:12:00:00", "profiler": "simple"},
      {"deterministic": True, "max_time": {"hours": 3}, "detect_anomaly": True}],
@@ -53,6 +54,8 @@ def test_what_lightning_takes_is_fine(entries):
      ("precision", 8, "does not take 8 (it takes "),
      ("accelerator", "cuda:0", "does not take 'cuda:0' (it takes auto, cpu, cuda, "),
      ("strategy", "dp", "does not take 'dp' (see Hardware in docs/training.md)"),
+     ("strategy", "ddpp", "does not take 'ddpp' ("),
+     ("devices", "zero", "does not take 'zero' ("),
      ("strategy", 2, "does not take 2 ("),
      ("profiler", "simpel", "does not take 'simpel' (it takes simple, "),
      ("gradient_clip_val", "1.0", "does not take '1.0' ("),

@@ -324,7 +324,14 @@ def test_chains_that_no_one_could_say_are_not_advised():
 
 @pytest.mark.parametrize(
     "found",
-    [{"A_B": [9, 9]}, {"A_B": [9, 0], "A_C": [0, 9]}, {"A_H+L": [9], "A_B": [9]}, {}],
+    [
+        {"A_B": [9, 9]},
+        {"A_B": [9, 0], "A_C": [0, 9]},
+        {"A_B": [9, 9], "C_D": [9, 9]},  # as one partner, A and B would touch nothing
+        {"A_B": [9, 9], "B_C": [9, 0]},
+        {"A_H+L": [9], "A_B": [9]},
+        {},
+    ],
 )
 def test_nothing_is_advised_for_two_chains_or_where_none_always_touch_or_partners_are_given(
     found,
