@@ -26,9 +26,9 @@ def partners_hint(
     Where partners are given, the sentence says that models do not have the same ones, or that they
     part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
     touch in every decoy, where one of them touches a third chain, too: those whose number of
-    contacts changes least. Antibodies that are one
-    partner need no hint, and two of their chains that are not were kept apart on purpose, or do not
-    lie as in an antibody. A side contact is no reason to join the others.
+    contacts changes least. Antibodies that are one partner need no hint, and two of their chains
+    that are not were kept apart on purpose, or do not lie as in an antibody. A side contact is no
+    reason to join the others.
 
     Parameters
     ----------
@@ -85,7 +85,11 @@ def _meets_others(interface: str, models: Iterable[list[set[str]]]) -> bool:
     models : pairs of chains that touch in each
     """
     pair = set(interface.split(":"))
-    return all(any(len(pair & both) == 1 for both in of_model) for of_model in models)
+    for of_model in models:
+        with_third = [both for both in of_model if len(pair & both) == 1]
+        if not with_third:
+            return False
+    return True
 
 
 def _parted_antibody(
