@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -183,7 +184,7 @@ class Request:
         for name, value in options.items():
             if value != DEFAULTS[name]:
                 is_path = isinstance(value, Path)
-                settings[name] = str(value.resolve()) if is_path else value
+                settings[name] = os.path.realpath(value) if is_path else value
         return cls(source, scan, settings, notes)
 
     @property

@@ -51,7 +51,7 @@ def check_writable(folder: Path, remedy: str, *, make: bool = True) -> None:
             pass
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise ConfigError(what, where=folder.resolve(), remedy=remedy) from error
+        raise ConfigError(what, where=folder.absolute(), remedy=remedy) from error
 
 
 @contextlib.contextmanager

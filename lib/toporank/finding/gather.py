@@ -138,7 +138,9 @@ def _gather(source: Path, to: Path, archives: set[Path], out: Path) -> dict[Path
     """
     failed: dict[Path, str] = {}
     for entry in sorted(source.iterdir()):
-        leads_around = entry.is_symlink() and source.is_relative_to(entry.resolve())
+        leads_around = entry.is_symlink() and source.is_relative_to(
+            os.path.realpath(entry)
+        )
         has_results = (entry / RESULTS).is_dir() or entry == out
         if entry.name.startswith(".") or has_results or leads_around:
             continue

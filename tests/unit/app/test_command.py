@@ -219,6 +219,28 @@ def test_what_cannot_be_done_is_one_line_without_a_run(
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "score loop", "score bytes", "score empty", "score m -o loop", "score m -o loop/x", "score m -o bytes/x",
+        "score m --scorer loop", "score m --partners A:", "train bytes", "label bytes", "label m --natives loop",
+        "compare loop m", "compare m empty", "figure loop", "figure m", "figure bytes",
+    ],
+)  # fmt: skip
+def test_no_command_ends_in_a_traceback_whatever_a_path_leads_to(
+    tmp_path, monkeypatch, arguments
+):
+    """A link that leads to itself, bytes, an empty folder; beside models and archives, too."""
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, {"bytes": b"\xff\x00", "m/m.pdb": pdb(pair()), "m/n.zip": b""})
+    (tmp_path / "empty").mkdir()
+    for link in ("loop", "m/x.pdb", "m/y.zip"):
+        (tmp_path / link).symlink_to(Path(link).name)
+    with pytest.raises(SystemExit) as caught:
+        main(arguments.split())
+    assert len(str(caught.value.code).splitlines()) == 1
+
+
 # ---- running -------------------------------------------------------------------------------------
 
 

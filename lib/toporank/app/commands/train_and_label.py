@@ -131,9 +131,21 @@ def _check_arguments(args: argparse.Namespace) -> None:
     elif not args.config.is_dir() and (natives or partners):
         what = "--natives and --partners are for a folder of models"
         remedy = "say both for its data sets in the file"
+    elif args.config.is_file() and not _is_text(args.config):
+        what = "it cannot be read as a text in UTF-8"
+        remedy = "give a configuration in YAML"
     else:
         return
     raise ConfigError(what, where=args.config, remedy=remedy)
+
+
+def _is_text(file: Path) -> bool:
+    """Whether a file can be read as a text in UTF-8."""
+    try:
+        file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def _has_graphs(config: Path) -> bool:
