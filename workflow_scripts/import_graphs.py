@@ -12,7 +12,7 @@ from toporank.finding.labels import read_labels, write_labels
 from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 
 with opened(snakemake) as job:
-    tables = {split: Path(path) for split, path in job.params.tables.items()}
+    tables = job.params.tables
     labels = read_labels(tables, split_by="cluster", validation_percent=0, split_seed=0)
     folder = Path(job.params.folder)
     files = examine_graph_files(folder, find_graph_files(folder, job.dataset))

@@ -27,6 +27,7 @@ from toporank.building.chunks.plan import (
 from toporank.building.chunks.published import ArtefactKey
 from toporank.building.coverage import (
     WITHOUT_FILE,
+    describe_labels,
     in_parts,
     most_frequent,
     outcome,
@@ -276,6 +277,16 @@ def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
         of_label = (dockq, row.split, row.label)
         lines.append((*names, *row.states, row.status, reason, *of_label))
     write_text_if_changed(layout.GAP.format(dataset=dataset), to_lines(COLUMNS, lines))
+
+
+def describe(rows: Sequence[DecoyGap]) -> list[str]:
+    """Lines on what is to do, and on labels: how many have a graph, which have no decoy."""
+    pending = {State.NEW, State.CHANGED, State.PARAMETER, State.CODE}
+    is_built = all(pending.isdisjoint(row.states) for row in rows)
+    what = "with a graph" if is_built else "that can have a graph"
+    lines = describe_stages(rows) + describe_reasons(rows)
+    lines += filter(None, [describe_labels(rows, what)])
+    return lines + describe_missing(rows)
 
 
 def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:

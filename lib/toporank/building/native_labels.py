@@ -16,13 +16,18 @@ import numpy as np
 from toporank import layout
 from toporank.building.chunks.artefacts import Artefacts, artefacts_of
 from toporank.building.chunks.chunk import decoy_content, making
-from toporank.building.chunks.plan import PlannedDecoy, read_chunk
+from toporank.building.chunks.plan import PlannedDecoy, by_key, planned, read_chunk
 from toporank.building.chunks.stages import Source, code_digest, structure_digest
 from toporank.building.chunks.store import Entry, Store
 from toporank.chains.body_names import sentence_of_pairs
-from toporank.chains.immune import pairs_of
-from toporank.chains.partners import mapping_text, sorted_text
-from toporank.chains.resolve import of_complex
+from toporank.chains.immune import bodies_of, pairs_of
+from toporank.chains.partners import (
+    EACH_CHAIN,
+    mapping_text,
+    partners_text,
+    sorted_text,
+)
+from toporank.chains.resolve import Chosen, Natives, of_complex
 from toporank.comparing.copies import are_copies
 from toporank.comparing.native.label import Native, NativeLabel, label
 from toporank.errors import (
@@ -33,9 +38,11 @@ from toporank.errors import (
     StructureError,
 )
 from toporank.files.atomic import write_text
+from toporank.files.state import state_if_there
+from toporank.finding.look import sketches
 from toporank.finding.natives import natives_of
 from toporank.structures.complex import Complex
-from toporank.structures.identity import DecoyKey, Status
+from toporank.structures.identity import Decoy, DecoyKey, Status
 from toporank.structures.molecules import about_molecules
 
 log = logging.getLogger(__name__)
@@ -48,6 +55,10 @@ STATUS_OF = {
     LabelError: Status.FAILED,
     StructureError: Status.UNREADABLE,
 }
+
+
+NativeFile = tuple[str, int, int]
+"""Path, and the two numbers of its state."""
 
 
 class InterfaceLabel(NamedTuple):
@@ -330,6 +341,38 @@ class Labelling:
         counterparts = made.obtain("counterparts", depends_on, make_counterparts)
         made.save()
         return label_entry, counterparts
+
+
+def facts_of_natives(
+    natives: Mapping[str, Path], decoys: Iterable[Decoy], store: Path
+) -> tuple[Natives, dict[str, NativeFile]]:
+    """What natives say about the partners of decoys, and the file of each target that has one.
+
+    natives : as for `Labelling`. store : the reuse store.
+    """
+    decoy_of = by_key(decoys)
+    paths, _ = natives_of(natives, sorted({target for target, _ in decoy_of}))
+    seen = sketches(map(str, paths.values()), store)
+    files = {}
+    chains = {}
+    bodies = {}
+    for target, path in paths.items():
+        sketch = seen[str(path)]
+        state = state_if_there(path, sketch.content if sketch else "")
+        files[target] = (str(path), state.size, state.version)
+        chains[target] = sketch.chains if sketch else None
+        if sketch:
+            names = [name for name, _ in sketch.chains]
+            bodies[target] = partners_text(bodies_of(names, sketch.pairs_of_model(0)))
+    labelling = Labelling(natives, Store(store))
+
+    def mapping(key: DecoyKey, partners: str) -> str:
+        of_decoy = "" if partners == EACH_CHAIN else partners
+        chosen = {key: Chosen(of_decoy, named=partners)}
+        (member,) = planned([decoy_of[key]], {}, chosen)
+        return labelling.label(member).mapping
+
+    return Natives(chains, bodies, mapping), files
 
 
 def _interfaces(measured: NativeLabel) -> list[InterfaceLabel]:

@@ -95,19 +95,19 @@ def configured_partners(
 
 def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
     """Labels of a data set; none where it has no label table."""
-    tables = _located_labels(config, dataset, repository)
+    tables = label_tables(config, dataset, repository)
     if not tables:
         return []
     training = config.training
     return read_labels(
-        tables.get("", tables),
+        tables,
         split_by=training.split_by,
         validation_percent=training.validation_percent,
         split_seed=training.split_seed,
     )
 
 
-def _located_labels(config: Config, dataset: str, repository: Path) -> dict[str, Path]:
+def label_tables(config: Config, dataset: str, repository: Path) -> dict[str, Path]:
     """The label table of each split of a data set, or of all splits under an empty name."""
     labels = config.dataset(dataset).labels or {}
     tables = labels if isinstance(labels, dict) else {"": labels}
@@ -117,15 +117,6 @@ def _located_labels(config: Config, dataset: str, repository: Path) -> dict[str,
 def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
     """Return the folder of the graphs of a data set."""
     return locate(config.dataset(dataset).folder, repository)
-
-
-def label_tables(config: Config, dataset: str, repository: Path) -> dict[str, str]:
-    """Return the label table of each split of a data set.
-
-    Where one table serves all splits, its name is empty.
-    """
-    tables = _located_labels(config, dataset, repository)
-    return {split: str(path) for split, path in tables.items()}
 
 
 @dataclass(frozen=True)

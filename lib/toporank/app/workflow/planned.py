@@ -19,7 +19,6 @@ from toporank.building.chunks.plan import (
     by_key,
     deal,
     dealt_in_parts,
-    planned,
     read_current,
 )
 from toporank.building.chunks.published import (
@@ -29,34 +28,28 @@ from toporank.building.chunks.published import (
     read_published,
 )
 from toporank.building.chunks.stages import recipes
-from toporank.building.chunks.store import Store
-from toporank.building.coverage import describe_labels, shortfall
+from toporank.building.coverage import shortfall
 from toporank.building.gap import (
     NO_NATIVE,
     NOT_IN_TABLE,
     OF_NATIVE,
     DecoyGap,
-    State,
+    describe,
     describe_fates,
-    describe_missing,
-    describe_reasons,
-    describe_stages,
     survey,
     with_labels,
     write_gap,
 )
 from toporank.building.label_tables import read_decoys
-from toporank.building.native_labels import Labelling
+from toporank.building.native_labels import NativeFile, facts_of_natives
 from toporank.building.planning import (
     called_in_models,
     partners_given,
     plan_of,
     recognised,
 )
-from toporank.chains.immune import bodies_of
-from toporank.chains.partners import EACH_CHAIN, partners_text
+from toporank.chains.partners import EACH_CHAIN
 from toporank.chains.resolve import (
-    Chosen,
     Given,
     Natives,
     called_otherwise,
@@ -66,16 +59,13 @@ from toporank.comparing.homology.chain_tables import read_splits, split_of_targe
 from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import check_writable
-from toporank.files.state import state_if_there
 from toporank.finding.complexes import BY_FOLDER, Grouped
 from toporank.finding.discovery import decoys_of
 from toporank.finding.graph_files import find_graph_files, state_of_files
 from toporank.finding.labels import Label, of_decoys, split_by_target
-from toporank.finding.look import sketches
 from toporank.finding.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.finding.natives import (
     find_natives,
-    natives_of,
     small_letters,
     unmatched,
 )
@@ -83,8 +73,6 @@ from toporank.finding.scan import describe_passed_over, no_decoys
 from toporank.structures.identity import Decoy, DecoyKey, Status
 
 ELSEWHERE = "choose another place with --directory"
-NativeFile = tuple[str, int, int]
-"""Path, and the two numbers of its state."""
 
 
 @dataclass
@@ -165,11 +153,10 @@ def plan_decoys(
         raise no_decoys(name, folder, grouped.passed_over)
     natives = None
     native_files: dict[str, NativeFile] = {}
-    notes_on_natives: list[str] = []
     if dataset.natives is not None:
-        natives, native_files, notes_on_natives = _find_natives(
-            dataset, native_of, decoys, store
-        )
+        natives, native_files = facts_of_natives(native_of, decoys, store)
+        if not native_files:
+            raise _no_native(dataset, native_of, decoys[0].target)
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
     if config.score_decoys is not None:
         _check_name(name, dataset.folder, folder)
@@ -177,7 +164,7 @@ def plan_decoys(
     given = partners_given(grouped, for_all, of_targets, labels)
     notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
     if natives:
-        notes += notes_on_natives
+        notes += unmatched(native_of, sorted({decoy.target for decoy in decoys}))
         notes += check_named(given, natives, f"{where}, partners")
     rows = plan_of(grouped, given, labels, natives)
     notes += _notes_on_partners(rows, given, natives, grouped)
@@ -236,7 +223,7 @@ def _note_gap(
         planned.again.add(layout.PUBLISHED.format(dataset=name))
     planned.summary = f"{describe_fates(gap)}; {about_labels}"
     every = f"every decoy: {layout.GAP.format(dataset=name)}"
-    planned.notes = [*_describe(gap), *planned.notes, every]
+    planned.notes = [*describe(gap), *planned.notes, every]
     planned.uncovered = _uncovered(gap, config, name)
 
 
@@ -294,15 +281,6 @@ def _with_labels(
         else:
             given.append(label)
     return with_labels(gap, given, NO_NATIVE, why)
-
-
-def _describe(gap: list[DecoyGap]) -> list[str]:
-    """Lines on what is to do, and on labels: how many have a graph, which have no decoy."""
-    pending = {State.NEW, State.CHANGED, State.PARAMETER, State.CODE}
-    is_built = all(pending.isdisjoint(row.states) for row in gap)
-    what = "with a graph" if is_built else "that can have a graph"
-    lines = describe_stages(gap) + describe_reasons(gap)
-    return [*lines, *filter(None, [describe_labels(gap, what)]), *describe_missing(gap)]
 
 
 def _uncovered(gap: list[DecoyGap], config: Config, name: str) -> list[str]:
@@ -400,46 +378,15 @@ def _natives_by_name(dataset: Dataset, repository: Path) -> dict[str, Path]:
     return find_natives(locate(dataset.natives, repository))
 
 
-def _find_natives(
-    dataset: Dataset, natives: dict[str, Path], decoys: list[Decoy], store: Path
-) -> tuple[Natives, dict[str, NativeFile], list[str]]:
-    """The natives of the targets of a data set: their chains, the file of each, and notes.
-
-    Raises ConfigError when no target has one.
-    """
-    targets = sorted({decoy.target for decoy in decoys})
-    paths, _ = natives_of(natives, targets)
-    if not paths:
-        first_native = printable(min(natives)) if natives else "none"
-        what = (
-            f"no target has a native: there is {first_native}, but for example target "
-            f"{printable(targets[0])} in {printable(dataset.folder)}"
-        )
-        where = f"dataset {dataset.name}, natives"
-        raise ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
-    of_files = sketches(map(str, paths.values()), store)
-    files = {}
-    chains = {}
-    bodies = {}
-    for target, path in paths.items():
-        sketch = of_files[str(path)]
-        state = state_if_there(path, sketch.content if sketch else "")
-        files[target] = (str(path), state.size, state.version)
-        chains[target] = sketch.chains if sketch else None
-        if sketch:
-            names = [name for name, _ in sketch.chains]
-            bodies[target] = partners_text(bodies_of(names, sketch.pairs_of_model(0)))
-    decoy_of = by_key(decoys)
-    labelling = Labelling(natives, Store(store))
-
-    def mapping(key: DecoyKey, partners: str) -> str:
-        of_decoy = "" if partners == EACH_CHAIN else partners
-        chosen = {key: Chosen(of_decoy, named=partners)}
-        (member,) = planned([decoy_of[key]], {}, chosen)
-        return labelling.label(member).mapping
-
-    facts = Natives(chains, bodies, mapping)
-    return facts, files, unmatched(natives, targets)
+def _no_native(dataset: Dataset, natives: Iterable[str], target: str) -> ConfigError:
+    """That no target, such as this one, has a native."""
+    first_native = printable(min(natives)) if natives else "none"
+    what = (
+        f"no target has a native: there is {first_native}, but for example target "
+        f"{printable(target)} in {printable(dataset.folder)}"
+    )
+    where = f"dataset {dataset.name}, natives"
+    return ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
 
 
 def _check_name(name: str, decoys: str, folder: Path) -> None:
