@@ -1,10 +1,10 @@
-# TopoRank: rank the decoys of protein complexes by predicted DockQ.
+# TopoRank: rank the models of protein complexes by predicted DockQ.
 #
-# results/<dataset>/{interface,topology,nodes,graphs}/<target>/<decoy>    feature stages, and one graph a decoy
-# results/<dataset>/coverage.tsv          gap.tsv                         what became of every decoy; what is to do
+# results/<dataset>/{interface,topology,nodes,graphs}/<target>/<decoy>    feature stages, and one graph a model
+# results/<dataset>/coverage.tsv          gap.tsv                         what became of every model; what is to do
 # results/<dataset>/dockq.csv  results/sampling/  results/splits.csv       labels and decoys from natives; splits
 # results/{training,finetune}/<run>/       results/{training,final}/best.ckpt   sweep and fine-tune phases; checkpoints
-# results/scores/<dataset>/models.csv     details.csv    targets.csv      ranked decoys; parts of their scores; targets
+# results/scores/<dataset>/models.csv     details.csv    targets.csv      ranked models; parts of their scores; targets
 # results/{evaluation/<dataset>/,report.html}                             metrics, and a page to look at
 from snakemake.utils import min_version
 
@@ -38,7 +38,7 @@ localrules:  # seconds of work each, not worth a cluster job
 
 
 rule all:
-    """Decoys in; trained, selected and evaluated scorer, ranked decoys and report out."""
+    """Models in; trained, selected and evaluated scorer, ranked models and report out."""
     default_target: True
     input:
         graphs=expand(layout.PUBLISHED, dataset=OF_DECOYS) if IN_STUDY else [],

@@ -194,7 +194,7 @@ def declared(what: str) -> str:
         values = ",".join(map(str, action.choices or ()))
         value = f"{{{values}}}" if values else action.metavar or ""
         shown = f"{names} {value}".strip()
-        lines.append(f"| `{shown}` | {html.escape(action.help)} |")
+        lines.append(f"| `{shown}` | {html.escape(action.help or '')} |")
     return "\n".join(lines)
 
 

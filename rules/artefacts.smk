@@ -15,7 +15,7 @@ if not PLANS.by_artefact:
 
 
 rule interface:
-    """One artefact of one decoy, from the artefact of the stage before."""
+    """One artefact of one model, from the artefact of the stage before."""
     input:
         decoy=lambda wildcards: ancient(PLANS.decoy_file(wildcards)),
         again=lambda wildcards: make_again("interface", wildcards),

@@ -6,7 +6,7 @@ localrules:
 
 
 rule cross_validate:
-    """Out-of-fold predictions of every labelled decoy by every configuration, and their metrics."""
+    """Out-of-fold predictions of every labelled model by every configuration, and their metrics."""
     input:
         layout.FOLD_PREDICTIONS,
         layout.FOLD_METRICS,

@@ -9,7 +9,7 @@ localrules:
 
 
 rule build_chunk:
-    """Interface residues, topology, node features, edges and graph of the decoys of a chunk."""
+    """Interface residues, topology, node features, edges and graph of the models of a chunk."""
     input:
         labels=PLANS.labels_of_chunk,
         graphs=PLANS.artefacts_of_chunk,
@@ -35,13 +35,13 @@ rule build_chunk:
 
 
 rule coverage:
-    """What is built and what is not, of every decoy; builds nothing."""
+    """What is built and what is not, of every model; builds nothing."""
     input:
         expand(layout.GAP, dataset=OF_DECOYS),
 
 
 rule write_coverage:
-    """What became of every decoy and every label of a data set, and its chains."""
+    """What became of every model and every label of a data set, and its chains."""
     input:
         ledgers=PLANS.ledgers,
         labels=PLANS.label_table,
@@ -79,7 +79,7 @@ rule check_coverage:
 
 
 rule publish:
-    """The artefacts of all decoys of a data set as files; those of removed decoys go."""
+    """The artefacts of all models of a data set as files; those of removed models go."""
     input:
         ledgers=PLANS.ledgers,
         coverage=layout.COVERAGE,

@@ -8,13 +8,13 @@ localrules:
 
 
 rule label_decoys:
-    """DockQ of every decoy of the data sets that have natives."""
+    """DockQ of every model of the data sets that have natives."""
     input:
         expand(layout.DOCKQ, dataset=WITH_NATIVES),
 
 
 rule label_chunk:
-    """DockQ of the decoys of a chunk."""
+    """DockQ of the models of a chunk."""
     output:
         labels=layout.LABELLED,
     log:
@@ -34,7 +34,7 @@ rule label_chunk:
 
 
 rule write_dockq:
-    """What the natives say of every decoy of a data set, and of every interface."""
+    """What the natives say of every model of a data set, and of every interface."""
     input:
         PLANS.labelled_chunks,
     output:

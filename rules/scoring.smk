@@ -6,7 +6,7 @@ localrules:
 
 
 rule score:
-    """Ranked decoys of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
+    """Ranked models of every data set, or of `--config score_decoys=FOLDER [scorer=FOLDER]`."""
     input:
         expand([layout.MODEL_TABLE, layout.CONTACTS, layout.SCORE_REPORT], dataset=DATASETS),
 

@@ -14,6 +14,6 @@ with opened(snakemake) as job:
     evidence = study.evidence(job.params.run, job.params.rule, groups)
     scorer = make_scorer(evidence, Path(job.params.folder), made=making["made"])
     n_decoys = len(evidence.decoys)
-    made = f"{len(scorer.members)} networks, learned from {n_decoys:,} decoys"
+    made = f"{len(scorer.members)} networks, learned from {n_decoys:,} models"
     job.tell(f"{job.params.folder}: {made} ({scorer.digest})")
     job.tell(*filter(None, [scorer.missing, scorer.toy]))

@@ -8,5 +8,5 @@ from toporank.learning.pyg_files import as_file
 
 with opened(snakemake) as job:
     written, removed = publish(job.dataset, job.choices, job.store, as_file)
-    gone = f"{removed} of decoys that are gone removed"
+    gone = f"{removed} of models that are gone removed"
     job.tell(f"{job.dataset}: {written} artefacts published, {gone}")

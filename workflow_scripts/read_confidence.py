@@ -14,7 +14,7 @@ with opened(snakemake) as job:
     rows = confidences(requests, job.params.plddt)
     write_confidence(Path(job.output.table), rows)
     n_known = sum(row.status != NOTHING for row in rows)
-    print(f"{job.dataset}: predictors speak of {n_known} of {len(rows)} decoys")
+    print(f"{job.dataset}: predictors speak of {n_known} of {len(rows)} models")
     for row in rows:
         if row.status == INCOMPLETE:
             print(f"  {row.target}/{row.decoy}: {row.reason}")

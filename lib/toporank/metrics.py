@@ -119,7 +119,7 @@ def hits_at(
     y, p = _paired(dockq, predicted)
     if n < 1:
         raise ValueError(
-            f"the number of top decoys to look at must be 1 or more, not {n}"
+            f"the number of top models to look at must be 1 or more, not {n}"
         )
     top = np.argsort(-p, kind="stable")[:n]
     return int(np.count_nonzero(y[top] >= threshold))
@@ -353,7 +353,7 @@ def validation_scores(
     y, p = _paired(y, predicted)
     codes = np.asarray(target_codes)
     if codes.shape != y.shape:
-        what = f"{y.size} decoys need as many target codes"
+        what = f"{y.size} models need as many target codes"
         raise ValueError(f"{what}, not an array of shape {codes.shape}")
     # keeps the given order within a target: the tie rule
     order = np.argsort(codes, kind="stable")
@@ -387,7 +387,7 @@ def _paired(dockq: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
             f"true and predicted DockQ need one common shape (n,), not {y.shape} and {p.shape}"
         )
     if y.size == 0:
-        raise ValueError("no decoys: a metric needs at least one")
+        raise ValueError("no models: a metric needs at least one")
     return y, p
 
 
@@ -401,8 +401,8 @@ def _checked_table(table: pd.DataFrame) -> pd.DataFrame:
         raise ValueError("the table of predictions has no rows")
     dockq = table["dockq"].astype(np.float64)
     faults = {
-        "have no target or decoy name": table[["target", "decoy"]].isna().any(axis=1),
-        "repeat the target and decoy of an earlier row": table.duplicated(
+        "have no target or model name": table[["target", "decoy"]].isna().any(axis=1),
+        "repeat the target and model of an earlier row": table.duplicated(
             ["target", "decoy"]
         ),
         "are unlabelled (dockq is nan)": dockq.isna(),

@@ -217,7 +217,7 @@ TWO_ARRAYS = [
 @pytest.mark.parametrize(
     ("dockq", "predicted", "message"),
     [
-        ([], [], "no decoys"),
+        ([], [], "no models"),
         ([0.1, 0.2], [0.1], r"one common shape \(n,\), not \(2,\) and \(1,\)"),
         ([[0.1, 0.2]], [[0.1, 0.2]], "one common shape"),
         ([0.1, math.nan], [0.1, 0.2], "1 of 2 values of true DockQ"),
@@ -292,8 +292,8 @@ def test_the_order_of_rows_never_matters(rows, random):
         ("dockq", None, "2 of 6 rows are unlabelled"),
         ("dockq", 23.0, "2 of 6 rows have a dockq outside 0 to 1"),
         ("pred_dockq", math.inf, "2 of 6 rows have no finite pred_dockq"),
-        ("decoy", "d00", "1 of 6 rows repeat the target and decoy"),
-        ("target", None, "2 of 6 rows have no target or decoy name"),
+        ("decoy", "d00", "1 of 6 rows repeat the target and model"),
+        ("target", None, "2 of 6 rows have no target or model name"),
     ],
 )
 def test_unusable_rows_are_counted_and_named(
@@ -507,7 +507,7 @@ def test_a_diverged_network_scores_nan_and_missing_labels_are_an_error():
 
 
 def test_validation_scores_need_one_code_per_decoy():
-    with pytest.raises(ValueError, match="2 decoys need as many target codes"):
+    with pytest.raises(ValueError, match="2 models need as many target codes"):
         metrics.validation_scores([0], [0.1, 0.2], [0.1, 0.2])
 
 

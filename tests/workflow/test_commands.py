@@ -34,13 +34,13 @@ def without_mkdssp(folder: Path) -> str:
 def test_a_dry_run_shows_what_is_missing(fresh, finished):
     printed = fresh.run(*DRY, cores=None).stdout
     assert (
-        "mini: 13 decoys = 13 not built yet; 13 labels, 1 of them without decoy"
+        "mini: 13 models = 13 not built yet; 13 labels, 1 of them without model"
         in printed
     )
     assert re.search(r"^train_sweep +2$", printed, re.MULTILINE)
     printed = finished.run(*DRY, cores=None).stdout
     assert (
-        "mini: 13 decoys = 12 ok + 1 no_interface; 13 labels, 1 of them without decoy"
+        "mini: 13 models = 12 ok + 1 no_interface; 13 labels, 1 of them without model"
         in printed
     )
 
@@ -161,7 +161,7 @@ def test_a_scorer_with_a_judge_gives_intervals_and_says_what_is_out_of_domain(
         alone["out_of_domain"] == f"interface of {size} residues, training had 1 to 5"
     )
     assert f"80 % interval 0.00 to {alone['dockq_high']:.2f}" in printed
-    assert "toy: the scorer was trained on decoys of 2 targets only" in printed
+    assert "toy: the scorer was trained on models of 2 targets only" in printed
     assert pd.isna(together["dockq_low"])
     assert alone["out_of_domain"] in study.text("scores/alone/report.html")
 

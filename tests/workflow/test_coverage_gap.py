@@ -32,13 +32,13 @@ def files_of(study) -> set[str]:
 def test_before_a_build_everything_is_new_and_nothing_is_written_but_the_list(fresh):
     before = files_of(fresh)
     printed = fresh.run(*DRY, cores=None).stdout
-    assert "mini: 5 decoys = 5 not built yet; " in printed
+    assert "mini: 5 models = 5 not built yet; " in printed
     for line in (
         "interface, topology, nodes, graphs: 5 new",
         "labels that can have a graph: train 4 of 4, val 0 of 1; mean DockQ 0.627, of the others 0.500",
-        "labels without decoy: 1, such as 1KTZ/lost_in_transfer",
-        "decoys without label: 1, such as 1AVZ/far1",
-        "every decoy: results/mini/gap.tsv",
+        "labels without model: 1, such as 1KTZ/lost_in_transfer",
+        "models without label: 1, such as 1AVZ/far1",
+        "every model: results/mini/gap.tsv",
     ):
         assert f"\n  {line}\n" in printed
     assert "\nmkdssp: not needed: built-in DSSP\n" in printed
@@ -48,13 +48,13 @@ def test_before_a_build_everything_is_new_and_nothing_is_written_but_the_list(fr
     assert files_of(fresh) - before == new
     assert told.loc[("1AVZ", "far1"), "label"].startswith("none: the label table")
     lost = told.loc[("1KTZ", "lost_in_transfer")]
-    assert (lost["status"], lost["graphs"]) == ("label_without_decoy", "no decoy")
+    assert (lost["status"], lost["graphs"]) == ("label_without_decoy", "no model")
 
 
 @pytest.mark.parametrize(
     ("target", "status", "reason"),
     [("build_graphs", 1, "at most 4 of 5 labels (80.0 %) can have a graph (train 4 of 4, 100.0 %, val 0 of 1, 0.0 %)"),
-     ("train", 1, "training: no label of split 'val' has a decoy"),
+     ("train", 1, "training: no label of split 'val' has a model"),
      ("label_decoys", 1, "no data set has natives"), ("sample_decoys", 1, "sampling.natives: not given"),
      ("coverage", 0, ""), ("results/mini/graphs/1AVZ/near1.pt", 0, "")],
 )  # fmt: skip
@@ -77,7 +77,7 @@ def test_a_dry_run_ends_with_an_error_where_a_run_of_this_target_would(
 
 def test_every_kind_of_gap_is_told_apart_and_counted(few):
     printed = few.run(*DRY, cores=None).stdout
-    assert "mini: 5 decoys = 4 ok + 1 no_interface; " in printed
+    assert "mini: 5 models = 4 ok + 1 no_interface; " in printed
     assert (
         "  interface, topology, nodes, graphs: 4 up to date + 1 failed before (1 no_interface)\n"
         in printed
@@ -97,15 +97,15 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
     for _ in range(2):  # a dry run does not make the next one forget
         printed = few.run(*DRY, cores=None).stdout
         assert (
-            "  interface, topology: 2 up to date + 1 decoy changed + 1 failed before (1 "
+            "  interface, topology: 2 up to date + 1 model changed + 1 failed before (1 "
             "no_interface) + 1 new\n"
         ) in printed
         assert (
-            "  nodes: 1 artefact damaged + 1 decoy changed + 1 failed before (1 no_interface) + 1 "
+            "  nodes: 1 artefact damaged + 1 model changed + 1 failed before (1 no_interface) + 1 "
             "new + 1 up to date\n"
         ) in printed
         assert (
-            "  graphs: 2 parameter changed + 1 decoy changed + 1 failed before (1 no_interface) + "
+            "  graphs: 2 parameter changed + 1 model changed + 1 failed before (1 no_interface) + "
             "1 new\n"
         ) in printed
     table = gap(few)
@@ -129,7 +129,7 @@ def assert_current(study) -> None:
     coverage = coverage.set_index(["target", "decoy"])
     same = ["status", "reason", "split"]
     pd.testing.assert_frame_equal(table[same], coverage[same])
-    assert not {"new", "decoy changed"} & set(table["graphs"])
+    assert not {"new", "model changed"} & set(table["graphs"])
 
 
 def test_after_a_build_the_list_says_what_coverage_says(few):

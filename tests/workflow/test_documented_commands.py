@@ -401,7 +401,7 @@ with, in the configuration,
     features: {edges: {module: distance}}
 
 ```
-mini: 13 decoys = 12 ok
+mini: 13 models = 12 ok
 ```
 
 ```sh

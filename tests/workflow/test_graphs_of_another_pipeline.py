@@ -93,7 +93,7 @@ def test_a_folder_of_graphs_becomes_a_leaderboard_a_checkpoint_and_scores(tmp_pa
 
     printed = study.run("all").stdout
     assert "theirs: 9 graphs of another pipeline; 3 labels in the table" in printed
-    assert "9 decoys = 9 ok; 9 labels = 9 with a graph" in printed
+    assert "9 models = 9 ok; 9 labels = 9 with a graph" in printed
     assert "TopoRank cannot name the features" in printed
     assert "there are no clusters: each target is split alone" in printed
     assert (study.results / "final/best.ckpt").exists()

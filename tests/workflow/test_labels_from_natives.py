@@ -44,7 +44,7 @@ def test_decoys_are_labelled_by_their_natives_before_their_graphs_are_built(tmp_
     )
     printed = study.run("build_graphs", "label_decoys", PACK).stdout
     assert (
-        "4 decoys = 4 ok; 4 labels = 4 with a graph; 0 decoys without label" in printed
+        "4 models = 4 ok; 4 labels = 4 with a graph; 0 models without label" in printed
     )
 
     table = {

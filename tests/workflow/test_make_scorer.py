@@ -46,10 +46,10 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
     assert done.returncode == 0, done.stdout
     named = ["results/final", "results/scorer", "results/report.html"]
     assert [line for line in done.stdout.splitlines() if line in named] == named
-    assert "mini: 14 decoys = 13 ok + 1 no_interface; 14 labels = " in done.stdout
-    assert "toy: the scorer was trained on decoys of 4 targets only" in done.stdout
+    assert "mini: 14 models = 13 ok + 1 no_interface; 14 labels = " in done.stdout
+    assert "toy: the scorer was trained on models of 4 targets only" in done.stdout
     printed = study.home.joinpath("logs/cross_validation/scorer.log").read_text()
-    assert "toy: the scorer was trained on decoys of 4 targets only" in printed
+    assert "toy: the scorer was trained on models of 4 targets only" in printed
     scorer = Scorer.open(study.results / "scorer")
     assert scorer.missing.startswith(
         "the scorer has no judge.json (its networks alone give the score"

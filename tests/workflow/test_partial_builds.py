@@ -53,7 +53,7 @@ def test_one_artefact_asked_for_by_its_path_is_made_with_those_before_it_and_no_
         GRAPH.replace("mid4", "mid5"), "results/mini/graphs/2I25/apart1.pt", check=False
     )
     assert refused.returncode != 0
-    assert "no decoy 1GCQ/mid5 (did you mean '1GCQ/mid4'?)" in refused.stdout
+    assert "no model 1GCQ/mid5 (did you mean '1GCQ/mid4'?)" in refused.stdout
     failed = fresh.run("results/mini/graphs/2I25/apart1.pt", check=False)
     assert failed.returncode != 0
     assert "2I25/apart1: no_interface: no CA of one chain within 10 Å" in failed.stdout

@@ -67,10 +67,10 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
     lost = table[table["status"] == "label_without_decoy"].iloc[0]
     assert (lost.target, lost.decoy) == WITHOUT_DECOY
     assert (
-        f"mini: {N_DECOYS} decoys = {N_DECOYS - 1} ok + 1 no_interface; "
+        f"mini: {N_DECOYS} models = {N_DECOYS - 1} ok + 1 no_interface; "
         f"{N_DECOYS} labels = {N_DECOYS - 2} with a graph + 1 label_without_decoy + 1 "
         "no_interface; "
-        "1 decoys without label" in (finished.home / "printed.txt").read_text()
+        "1 models without label" in (finished.home / "printed.txt").read_text()
     )
 
 
@@ -166,7 +166,7 @@ def test_what_training_has_seen_of_each_target_is_told(finished):
         leakage.loc["2I25", "why_seen"],
     ) == (
         "unknown",
-        "no decoy of it was built",
+        "no model of it was built",
     )
     assert "seen in training" in (finished.home / "printed.txt").read_text()
 

@@ -50,7 +50,7 @@ RankBy = Literal["complex", "min_interface", "mean_interface"]
 
 
 class Dataset(Section):
-    """A set of decoys or of graphs of another pipeline; `decoys` or `graphs` must be given."""
+    """A set of models or of graphs of another pipeline; `decoys` or `graphs` must be given."""
 
     name: Name = Field(
         description="Name of the data set; its results lie under `results/<name>/`."
@@ -165,14 +165,14 @@ class Workflow(Section):
     chunk_size: int = Field(
         500,
         ge=1,
-        json_schema_extra={"unit": "decoys"},
-        description="Approximate number of decoys in one job that computes features or scores.",
+        json_schema_extra={"unit": "models"},
+        description="Approximate number of models in one job that computes features or scores.",
     )
     jobs: Literal["chunk", "artefact"] = Field(
         "chunk",
-        description="What a job of the features is: a `chunk` of decoys with all stages, or each "
-        "`artefact` of each decoy, which shows every file in `--dag` and suits some hundred "
-        "decoys.",
+        description="What a job of the features is: a `chunk` of models with all stages, or each "
+        "`artefact` of each model, which shows every file in `--dag` and suits some hundred "
+        "models.",
     )
     reuse_store: str = Field(
         ".toporank/store",
@@ -238,7 +238,7 @@ class Config(Section):
     )
     targets: Targets = Field(
         None,
-        description="How decoys are grouped into targets: by `sequence`, their chains are the "
+        description="How models are grouped into targets: by `sequence`, their chains are the "
         "same, wherever the files lie, or by `folder`. By default `folder` where there are labels "
         "or natives, which name targets, and `sequence` elsewhere; see docs/inputs.md.",
     )
@@ -260,7 +260,7 @@ class Config(Section):
     )
     score_decoys: str | None = Field(
         None,
-        description="Folder of decoys to score instead of the data sets "
+        description="Folder of models to score instead of the data sets "
         "(`--config score_decoys=…`).",
     )
     score_name: Name | None = Field(

@@ -50,7 +50,7 @@ def compile_everything(decoy: Path = DECOY) -> Iterator[str]:
     """
     if not decoy.is_file():
         remedy = "install TopoRank again"
-        raise ConfigError("the example decoy is missing", where=decoy, remedy=remedy)
+        raise ConfigError("the example model is missing", where=decoy, remedy=remedy)
     complex_ = read_complex(decoy)
     choices = resolve({stage: {} for stage in DEFAULT_MODULES})
     residues = choices["interface"](complex_).index

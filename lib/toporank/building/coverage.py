@@ -265,7 +265,7 @@ def write_coverage(path: Path | str, rows: Iterable[CoverageRow]) -> None:
     for row in rows:
         if _SEPARATOR.search("".join(cell for cell in row if isinstance(cell, str))):
             raise ConfigError(
-                f"target {row.target!r}, decoy {row.decoy!r}: a tab or line break in its name or "
+                f"target {row.target!r}, model {row.decoy!r}: a tab or line break in its name or "
                 "reason",
                 where=path,
                 remedy="rename the file, or correct the label",
@@ -303,9 +303,9 @@ def counts(rows: Iterable[CoverageRow]) -> str:
         if row.dockq is not None:
             labels["with a graph" if row.status == Status.OK else row.status] += 1
     return (
-        f"{decoys.total()} decoys = {in_parts(decoys)}; "
+        f"{decoys.total()} models = {in_parts(decoys)}; "
         f"{labels.total()} labels = {in_parts(labels)}; "
-        f"{without_label} decoys without label"
+        f"{without_label} models without label"
     )
 
 

@@ -45,14 +45,14 @@ class State:
 
     UP_TO_DATE = "up to date"
     NEW = "new"
-    CHANGED = "decoy changed"
+    CHANGED = "model changed"
     RELABELLED = "label changed"
     PARAMETER = "parameter changed"
     CODE = "code changed"
     DAMAGED = "artefact damaged"
     FAILED = "failed before"
     REFUSED = "cannot be read"
-    NO_DECOY = "no decoy"
+    NO_DECOY = "no model"
 
 
 CARRIED_ON = (State.NEW, State.CHANGED, State.PARAMETER, State.CODE, State.FAILED)
@@ -327,7 +327,7 @@ def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
 def describe_fates(rows: Sequence[DecoyGap]) -> str:
     """What the last build made of the decoys, in one line that adds up."""
     decoys = _decoys(rows)
-    return f"{len(decoys)} decoys = {in_parts(Counter(row.status for row in decoys))}"
+    return f"{len(decoys)} models = {in_parts(Counter(row.status for row in decoys))}"
 
 
 def describe_missing(rows: Sequence[DecoyGap]) -> list[str]:
@@ -335,10 +335,10 @@ def describe_missing(rows: Sequence[DecoyGap]) -> list[str]:
     lines = []
     for what, missing in (
         (
-            "labels without decoy",
+            "labels without model",
             [row for row in rows if row.status == Status.NO_DECOY],
         ),
-        ("decoys without label", [row for row in rows if row.label.startswith("none")]),
+        ("models without label", [row for row in rows if row.label.startswith("none")]),
     ):
         if missing:
             first = "/".join(missing[0][:2])

@@ -109,7 +109,7 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
     """Return how many decoys were labelled, and what is remarkable about natives and decoys."""
     rows = list(rows)
     statuses = Counter(row.status for row in rows)
-    lines = [f"{len(rows)} decoys = {in_parts(statuses)}", *recognised(rows)]
+    lines = [f"{len(rows)} models = {in_parts(statuses)}", *recognised(rows)]
     of_molecules = {}
     for row in rows:
         notes = about_molecules(row.reason.split("; "))
@@ -124,6 +124,6 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
         first = natives[0]
         lines.append(
             f"{len(natives)} of them are the native itself, such as {first.target}/{first.decoy}: "
-            "take them out to train on decoys only"
+            "take them out to train on models only"
         )
     return lines

@@ -130,7 +130,7 @@ def label_chunk(
     labelled = sum(row.dockq is not None for row in rows)
     computed = dict(store.computed) or 0
     log.info(
-        f"{dataset} {chunk}: {len(rows)} decoys, {labelled} labelled; computed {computed}"
+        f"{dataset} {chunk}: {len(rows)} models, {labelled} labelled; computed {computed}"
     )
     return rows
 

@@ -73,7 +73,7 @@ _NAMES = dict(zip(Label._fields, Label._fields, strict=True)) | {
     "model": "decoy",
 }
 NAMES_OF_FILES = (
-    "name targets and decoys in the labels as folders and files are named, in the same capitals "
+    "name targets and models in the labels as folders and files are named, in the same capitals "
     "and without endings"
 )
 _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
@@ -139,7 +139,7 @@ def read_labels(
     for place, same in groupby(labels, key=_place):
         if len(list(same)) > 1:
             target, decoy, interface = place
-            what = f"interface {interface} of decoy" if interface else "decoy"
+            what = f"interface {interface} of model" if interface else "model"
             raise ConfigError(
                 f"{what} {decoy!r} of target {target!r} is labelled twice", where=where
             )
@@ -187,7 +187,7 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
     """The label in a row."""
     target, decoy = row["target"], row["decoy"]
     if not (target and decoy):
-        raise ConfigError("a row without target or decoy", where=where)
+        raise ConfigError("a row without target or model", where=where)
     number = row["dockq"].replace(",", ".")  # half of Europe writes `T;model;0,5`
     if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
         name = f"{table_name(target)}/{table_name(decoy)}"
@@ -271,15 +271,15 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     targets = {label.target for label in matched if label.split != "test"}
     if len(targets) == 1:
         return [
-            f"only one target with decoys, {targets.pop()!r}, is labelled for training: at least "
-            "two are needed, one to train on and one to validate on (label decoys of more targets)"
+            f"only one target with models, {targets.pop()!r}, is labelled for training: at least "
+            "two are needed, one to train on and one to validate on (label models of more targets)"
         ]
     problems = _equal_labels(matched)
     splits = {label.split for label in matched}
     for split in ("train", "val"):
         if matched and "" not in splits and split not in splits:
             problems.append(
-                f"no label of split {split!r} has a decoy (give some target that split, or leave "
+                f"no label of split {split!r} has a model (give some target that split, or leave "
                 "the column split out)"
             )
     return problems
@@ -315,7 +315,7 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
     if not labels or not decoys or not keys.isdisjoint(label[:2] for label in labels):
         return ""
     what = (
-        f"none of the {len(labels)} labels belongs to any of the {len(decoys)} decoys"
+        f"none of the {len(labels)} labels belongs to any of the {len(decoys)} models"
     )
     alike: dict[str, Decoy] = {}
     for decoy in decoys:

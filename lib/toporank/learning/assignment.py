@@ -119,7 +119,7 @@ def _splits(table: pd.DataFrame, rules: SplitRules) -> pd.Series:
 
 def _check_sides(table: pd.DataFrame) -> None:
     """Raise ConfigError unless there are targets to train, to validate and to fine-tune on."""
-    remedy = "label decoys of other targets, give the labels a split, or set split_by: target"
+    remedy = "label models of other targets, give the labels a split, or set split_by: target"
     study = table[table["in_study"]]
     if _lacks(study, {"train", "val"}):
         several = table["target"][table["has_graph"]].nunique() > 1

@@ -258,9 +258,9 @@ def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
     ):
         return ""
     learned = (
-        f"{training_set['train']:,} decoys"
+        f"{training_set['train']:,} models"
         if n_targets is None
-        else f"decoys of {n_targets} targets"
+        else f"models of {n_targets} targets"
     )
     return (
         f"toy: the scorer was trained on {learned} only, so its scores show that everything works "

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 MOST_NAMED = 10
 """Decoys of a batch that a message names at most."""
 NOT_FINITE_REMEDY = (
-    "look at the features of these decoys, lower learning_rate or set trainer: "
+    "look at the features of these models, lower learning_rate or set trainer: "
     "{gradient_clip_val: 1}"
 )
 HARMLESS_WARNINGS = (
@@ -398,7 +398,7 @@ def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
         f"{row.target}/{row.decoy}" for row in decoys[:MOST_NAMED].itertuples()
     )
     more = f" and {len(decoys) - MOST_NAMED} more" if len(decoys) > MOST_NAMED else ""
-    return f"{error.what} is not a finite number in epoch {epoch}, decoys {names}{more}"
+    return f"{error.what} is not a finite number in epoch {epoch}, models {names}{more}"
 
 
 def epoch_table(folder: Path) -> pd.DataFrame:

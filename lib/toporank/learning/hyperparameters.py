@@ -39,7 +39,7 @@ class Schedule(Section):
     batch_size: int = Field(
         16,
         ge=1,
-        json_schema_extra={"unit": "decoys"},
+        json_schema_extra={"unit": "models"},
         description="Graphs in one batch of each device.",
     )
     drop_last: bool = Field(
@@ -95,7 +95,7 @@ class Schedule(Section):
     )
     sampling: Literal["shuffle", "cluster_balanced"] = Field(
         "shuffle",
-        description="What an epoch sees: every decoy once, or as many draws with every cluster of "
+        description="What an epoch sees: every model once, or as many draws with every cluster of "
         "targets that share a chain drawn equally often, and every target in it.",
     )
 
@@ -219,7 +219,7 @@ class Selection(Section):
 
     FORMER: ClassVar[dict[str, str]] = {
         "minimum_delta": "gone",
-        "spearman": "gone: it is that of all validation decoys",
+        "spearman": "gone: it is that of all validation models",
     }
 
     rule: Literal["val_loss", "val_selection", "val_ranking_loss"] = Field(
@@ -231,7 +231,7 @@ class Selection(Section):
     spearman_weight: float = Field(
         1.0,
         ge=0,
-        description="Weight of the Spearman of all validation decoys in `val_selection`.",
+        description="Weight of the Spearman of all validation models in `val_selection`.",
     )
 
 
@@ -246,7 +246,7 @@ class ScorerMaking(Section):
     )
     made: list[str] = Field(
         [],
-        description="Groups of decoys that were made around natives, which weigh less. A group is "
+        description="Groups of models that were made around natives, which weigh less. A group is "
         "that of the labels, or the data set.",
     )
     quality_of: list[str] = Field(
@@ -385,7 +385,7 @@ class Training(Hardware):
     split_by: Literal["cluster", "target"] = Field(
         "cluster",
         description="What stays on one side there. `cluster`: all targets that share a chain, "
-        "antibodies excepted; `target`: the decoys of a target.",
+        "antibodies excepted; `target`: the models of a target.",
     )
     similarity: Literal["kmers", "mmseqs2"] = Field(
         "kmers",

@@ -71,7 +71,7 @@ def split_indices(graphs: PackedGraphs, split: str) -> np.ndarray:
     if not len(chosen):
         remedy = "see the labels and coverage.tsv"
         raise ConfigError(
-            f"no labelled decoy with a graph in split {split!r}", remedy=remedy
+            f"no labelled model with a graph in split {split!r}", remedy=remedy
         )
     return chosen[np.lexsort([graphs.decoy[chosen], graphs.target[chosen]])]
 

@@ -63,7 +63,7 @@ def leakage(
             why = "all its chains are antibodies or peptides, which are not compared"
             rows.append(LeakageRow(target, why=why))
         else:
-            rows.append(LeakageRow(target, why="no decoy of it was built"))
+            rows.append(LeakageRow(target, why="no model of it was built"))
     return rows
 
 

@@ -93,7 +93,7 @@ def make_scorer(evidence: Evidence, out: Path, *, made: Collection[str] = ()) ->
     unknown = sorted(set(made).difference(groups))
     if unknown:
         raise TrainingError(
-            f"no decoy is of the group {', '.join(map(repr, unknown))}",
+            f"no model is of the group {', '.join(map(repr, unknown))}",
             remedy=f"`training.scorer` names groups of the labels: {', '.join(groups)}",
         )
     for name in (MANIFEST, JUDGE):

@@ -237,7 +237,7 @@ def _check_finite(one: _Network, predicted: Predicted, store: PackedGraphs) -> N
     if len(odd):
         first = f"{store.target[odd[0]]}/{store.decoy[odd[0]]}"
         raise GraphError(
-            f"the predictions for {len(odd)} decoys are not finite numbers, the first is {first}",
+            f"the predictions for {len(odd)} models are not finite numbers, the first is {first}",
             where=one.path,
             remedy="the graphs hold numbers far from those it was trained on",
         )

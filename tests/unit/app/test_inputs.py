@@ -209,7 +209,7 @@ def test_what_was_published_is_outdated_where_it_would_now_be_another():
 
 
 def test_a_decoy_that_is_not_there_is_named_with_one_that_is():
-    with pytest.raises(ConfigError, match=r"no decoy T/e \(did you mean 'T/d'"):
+    with pytest.raises(ConfigError, match=r"no model T/e \(did you mean 'T/d'"):
         plans_with(DECOY).decoy(wildcards(dataset="one", target="T", decoy="e"))
 
 

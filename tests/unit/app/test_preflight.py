@@ -72,7 +72,7 @@ def test_a_good_data_set_is_planned_and_summed_up():
     result = check(GOOD)
     assert result.problems == []
     assert summaries(result) == {
-        "good": "3 decoys = 3 not built yet; 4 labels, 1 of them without decoy"
+        "good": "3 models = 3 not built yet; 4 labels, 1 of them without model"
     }
     plan = result.of("good").plan.values()
     assert {(row.target, row.decoy): row.dockq for row in plan} == {
@@ -116,7 +116,7 @@ def test_a_data_set_without_labels_is_planned_too():
     result = check({"name": "bare", "decoys": "decoys"})
     assert result.problems == []
     assert result.datasets["bare"].summary.endswith(
-        "; 0 labels, 0 of them without decoy"
+        "; 0 labels, 0 of them without model"
     )
     result.write(result.datasets)
     kept = Path("results/bare/labels.csv").read_text()
@@ -134,7 +134,7 @@ def test_what_is_built_is_told_from_what_is_not():
     rows = [LedgerRow(*key, fates[key], "graphs") for key in members]
     write_ledger(Path(f"results/good/ledger/{chunk}.tsv"), Ledger({}, rows))
     told = summaries(check(GOOD))["good"]
-    assert told.startswith("3 decoys = 1 failed + 1 no_interface + 1 ok;")
+    assert told.startswith("3 models = 1 failed + 1 no_interface + 1 ok;")
 
 
 def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_none():
@@ -143,7 +143,7 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
     assert check(GOOD).problems == []
     Path("decoys/C").mkdir(parents=True)
     Path("decoys/C/own.pdb").write_text("atoms")
-    assert summaries(check(GOOD))["good"].startswith("1 decoys")
+    assert summaries(check(GOOD))["good"].startswith("1 models")
 
 
 def test_of_some_targets_these_are_built_and_all_decoys_are_known():
@@ -443,7 +443,7 @@ def test_labels_that_match_no_decoy_are_refused_with_the_nearest_name():
     )
     (problem,) = check(GOOD).problems
     assert problem.startswith(
-        "dataset good: none of the 2 labels belongs to any of the 3 decoys"
+        "dataset good: none of the 2 labels belongs to any of the 3 models"
     )
     assert "did you mean A/d1?" in problem
 
@@ -542,8 +542,8 @@ def test_what_has_no_decoy_or_no_label_is_in_the_list_by_name():
     unnamed = ["", "", "none: the label table does not name it"]
     assert told["A", "d2"][2:] == told["B", "d1"][2:] == unnamed
     assert told["A", "d1"] == ["not built yet", "", "0.9", "train", ""]
-    assert "labels without decoy: 1, such as B/gone" in result.datasets["few"].notes
-    assert "decoys without label: 2, such as A/d2" in result.datasets["few"].notes
+    assert "labels without model: 1, such as B/gone" in result.datasets["few"].notes
+    assert "models without label: 2, such as A/d2" in result.datasets["few"].notes
 
 
 # ---- partners ------------------------------------------------------------------------------------
@@ -559,7 +559,7 @@ def test_a_table_in_the_folder_of_decoys_names_the_partners_of_its_targets():
     result = check(GOOD)
     assert partners_in_plan(result) == {"A/d1": "A:H+L", "A/d2": "A:H+L"}
     assert (
-        "partners are given for targets without decoys, 1 in all, such as elsewhere"
+        "partners are given for targets without models, 1 in all, such as elsewhere"
         in result.datasets["good"].notes
     )
     assert result.problems == []
@@ -599,7 +599,7 @@ def test_labels_name_partners_and_interfaces_and_only_whole_decoys_are_trained_o
         "0.5",
     ]
     assert summaries(result) == {
-        "good": "3 decoys = 3 not built yet; 3 labels, 0 of them without decoy"
+        "good": "3 models = 3 not built yet; 3 labels, 0 of them without model"
     }
     result.write(result.datasets)
     path = Path("results/good/labels.csv")
@@ -650,7 +650,7 @@ def test_decoys_of_targets_with_a_native_will_have_labels_to_train_on():
     assert (result.problems, result.problems_of["training"]) == ([], [])
     assert (
         result.datasets["good"].summary
-        == "3 decoys = 3 not built yet; labels from natives"
+        == "3 models = 3 not built yet; labels from natives"
     )
     assert {
         (label.target, label.split) for label in result.datasets["good"].labels
@@ -734,7 +734,7 @@ def test_models_in_folders_of_their_programs_are_of_the_targets_that_labels_name
 
 def test_given_labels_are_used_before_natives():
     result = with_natives("A.pdb", labels="labels.csv")
-    assert result.datasets["good"].summary.endswith("4 labels, 1 of them without decoy")
+    assert result.datasets["good"].summary.endswith("4 labels, 1 of them without model")
     result.write(result.datasets)
     assert len(read_split_labels(Path("results/good/labels.csv"))) == 4
 

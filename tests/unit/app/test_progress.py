@@ -25,24 +25,24 @@ def note(part: Part, text: str) -> None:
 @pytest.mark.parametrize(
     ("notes", "seconds", "finished", "counts"),
     [
-        ([], 10, 0, "0/1,000 decoys, 0 without result, 0% done"),
+        ([], 10, 0, "0/1,000 models, 0 without result, 0% done"),
         (
             ["200\t3\n", "50\t1\n"],
             10,
             250,
-            "250/1,000 decoys, 4 without result, 25% done, 25/s, 00:30 left",
+            "250/1,000 models, 4 without result, 25% done, 25/s, 00:30 left",
         ),
         (
             ["half a f", "500\t0\n"],
             5,
             500,
-            "500/1,000 decoys, 0 without result, 50% done, 1e+02/s, 00:05 left",
+            "500/1,000 models, 0 without result, 50% done, 1e+02/s, 00:05 left",
         ),
         (
             ["500\t0\n", "500\t3\n"],
             40,
             1000,
-            "1,000/1,000 decoys, 3 without result, 100% done, 25/s, 00:00 left",
+            "1,000/1,000 models, 3 without result, 100% done, 25/s, 00:00 left",
         ),
     ],
     ids=["not started", "a quarter", "a damaged note", "done"],
@@ -76,8 +76,8 @@ def test_a_line_for_each_step_when_it_advances_and_what_an_earlier_run_left_does
             sleep=lambda seconds: next(scenes)(),
         ).join(20)
     assert [record.message.partition(" without")[0] for record in caplog.records] == [
-        "a, features: 0/2 decoys, 0", "a, scores: 0/2 decoys, 0", "a, features: 2/2 decoys, 0",
-        "a, scores: 2/2 decoys, 1",
+        "a, features: 0/2 models, 0", "a, scores: 0/2 models, 0", "a, features: 2/2 models, 0",
+        "a, scores: 2/2 models, 1",
     ]  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def test_a_ledger_that_lacks_a_decoy_is_named():
     )
     with pytest.raises(
         RecordError,
-        match=rf"ledger/{chunk}.tsv: other decoys than in the plan .* \(delete it and run",
+        match=rf"ledger/{chunk}.tsv: other models than in the plan .* \(delete it and run",
     ):
         look()
 
@@ -197,7 +197,7 @@ def test_stages_with_equal_numbers_share_a_line_and_failures_are_counted_by_stat
         "nodes: 1 failed before (1 failed) + 1 up to date",
         "graphs: 1 failed before (1 failed) + 1 parameter changed",
     ]
-    assert describe_fates(rows) == "2 decoys = 1 failed + 1 ok"
+    assert describe_fates(rows) == "2 models = 1 failed + 1 ok"
 
 
 def test_the_two_most_frequent_reasons_of_failures_are_counted():
@@ -232,14 +232,14 @@ def test_the_list_names_every_decoy_and_every_label_without_one():
     failed = ["up to date"] * 2 + ["failed before"] * 2
     assert [line.split("\t") for line in lines] == [
         ["T", "bad", *failed, "failed", "mkdssp failed", "", "", NOT_IN_TABLE],
-        ["T", "gone", *["no decoy"] * 4, "label_without_decoy", WITHOUT_FILE, "0.5", "val", ""],
+        ["T", "gone", *["no model"] * 4, "label_without_decoy", WITHOUT_FILE, "0.5", "val", ""],
         ["T", "good", *["up to date"] * 4, "ok", "", "0.3", "train", ""],
     ]  # fmt: skip
     assert describe_missing(rows) == [
-        "labels without decoy: 1, such as T/gone",
-        "decoys without label: 1, such as T/bad",
+        "labels without model: 1, such as T/gone",
+        "models without label: 1, such as T/bad",
     ]
-    assert describe_fates(rows) == "2 decoys = 1 failed + 1 ok"
+    assert describe_fates(rows) == "2 models = 1 failed + 1 ok"
     assert describe_stages(rows)[0] == "interface, topology: 2 up to date"
 
 

@@ -163,7 +163,7 @@ def test_every_decoy_has_a_label_or_a_status_that_says_why_not():
         assert said[decoy][0] == status
         assert reason in said[decoy][1]
     assert (
-        "6 decoys = 2 no_native + 2 ok + 1 other_protein + 1 unreadable"
+        "6 models = 2 no_native + 2 ok + 1 other_protein + 1 unreadable"
         in describe(found.values())[0]
     )
     assert "1KTZ/itself" in describe(found.values())[1]

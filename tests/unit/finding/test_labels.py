@@ -258,13 +258,13 @@ THERE = decoys("1AVZ/near1", "1AVZ/far1", "2I25/near1")
         (labels("1AVZ/near1", "2I25/near1", split=""), ""),
         (
             labels("1AVZ/near1", "1AVZ/far1", "gone/near1"),
-            "only one target with decoys, '1AVZ', ",
+            "only one target with models, '1AVZ', ",
         ),
         (
             labels("1AVZ/near1", split="val"),
-            "only one target with decoys, '1AVZ', is labelled",
+            "only one target with models, '1AVZ', is labelled",
         ),
-        (labels("1AVZ/near1", "2I25/near1"), "no label of split 'val' has a decoy"),
+        (labels("1AVZ/near1", "2I25/near1"), "no label of split 'val' has a model"),
     ],
 )
 def test_what_nothing_can_be_trained_with_is_said(rows, problem):
@@ -283,14 +283,14 @@ def test_what_nothing_can_be_trained_with_is_said(rows, problem):
         ("complex7/far1", "did you mean 1AVZ/far1?"),
         (
             "1AVX/faar1",
-            "but for example 1AVZ/far1 (name targets and decoys in the labels as ",
+            "but for example 1AVZ/far1 (name targets and models in the labels as ",
         ),
     ],
 )
 def test_labels_that_match_no_decoy_are_told_with_the_nearest_name(key, hint):
     (problem,) = label_problems(labels("9XYZ/other", key)[::-1], THERE)
     assert problem.startswith(
-        "none of the 2 labels belongs to any of the 3 decoys: there is no "
+        "none of the 2 labels belongs to any of the 3 models: there is no "
     )
     assert hint in problem
 

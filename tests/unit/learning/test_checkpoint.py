@@ -342,7 +342,7 @@ def test_several_faults_are_named_at_once(checkpoint, tmp_path):
 @pytest.mark.parametrize(
     ("n_decoys", "n_targets", "learned"),
     [(48, 5, "5 targets"), (90_000, 19, "19 targets"), (90_000, 20, ""), (48, 20, ""),
-     (48, None, "48 decoys"), (499, None, "499 decoys"), (500, None, "")],
+     (48, None, "48 models"), (499, None, "499 models"), (500, None, "")],
 )  # fmt: skip
 def test_a_scorer_trained_on_few_targets_is_a_toy_or_on_few_decoys_where_it_does_not_list_them(
     n_decoys, n_targets, learned

@@ -257,7 +257,7 @@ def test_y_is_the_label_and_the_table_labels_and_splits_the_others(tmp_path):
         for note in data.notes
     )
     with pytest.raises(
-        ConfigError, match="none of the 1 labels belongs to any of the 2 decoys"
+        ConfigError, match="none of the 1 labels belongs to any of the 2 models"
     ):
         imported(tmp_path, [Label("T9", "z", 0.9, "val")])
 

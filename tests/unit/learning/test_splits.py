@@ -291,7 +291,7 @@ def test_a_leak_is_said_or_refused_before_anything_is_trained():
         ([0.2, 0.7, 0.5], ""),
         ([0.2, 0.2, 0.5], "all 2 labels of split 'train' are 0.2"),
         ([0.2, 1.5, 0.5], "b/m: 1 labels are not in 0 to 1, the first is 1.5"),
-        ([np.nan, np.nan, 0.5], "no labelled decoy with a graph in split 'train'"),
+        ([np.nan, np.nan, 0.5], "no labelled model with a graph in split 'train'"),
     ],
 )
 def test_what_nothing_can_be_learned_from_is_refused(labels, message):

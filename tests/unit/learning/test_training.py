@@ -428,7 +428,7 @@ def test_what_nothing_can_be_learned_from_is_an_error_that_says_where(tmp_path, 
 @pytest.mark.parametrize(
     ("decoy", "message"),
     [(("T1", "d3", "train"), r"run run: the training loss is not a finite number in epoch 0.*T1/d3"),
-     (("V1", "d3", "val"), r"the prediction is not a finite number in epoch 0, decoys V1/d3 ")],
+     (("V1", "d3", "val"), r"the prediction is not a finite number in epoch 0, models V1/d3 ")],
 )  # fmt: skip
 def test_a_number_that_is_not_finite_from_the_start_is_an_error_that_names_the_decoys(
     tmp_path, decoy, message
@@ -455,7 +455,7 @@ def test_a_run_that_diverges_later_ends_with_the_best_epochs_before_and_says_why
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["epochs"] == len(metrics(folder)) == 2
     assert (
-        "the training loss is not a finite number in epoch 2, decoys T"
+        "the training loss is not a finite number in epoch 2, models T"
         in summary["stopped"]
     )
     assert read_description(folder / "last.ckpt")["epoch"] == 1

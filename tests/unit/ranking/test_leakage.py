@@ -49,7 +49,7 @@ def test_each_target_is_told_with_its_nearest_training_target():
         rows["nanobody"].why
         == "all its chains are antibodies or peptides, which are not compared"
     )
-    assert rows["failed"].why == "no decoy of it was built"
+    assert rows["failed"].why == "no model of it was built"
 
 
 @pytest.mark.parametrize(

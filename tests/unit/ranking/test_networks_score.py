@@ -237,7 +237,7 @@ def test_a_graph_that_makes_no_number_is_an_error_that_names_the_decoy(
     write_pack(tmp_path / "odd", members(tmp_path / "g", {("A", "d", ""): graph}))
     with pytest.raises(
         GraphError,
-        match="predictions for 1 decoys are not finite numbers, the first is A/d",
+        match="predictions for 1 models are not finite numbers, the first is A/d",
     ):
         score_pack(trained[1][0], [], tmp_path / "odd")
 

@@ -131,7 +131,7 @@ def test_only_labelling_by_natives_needs_natives():
     (refused,) = set(runs.problems(dag("label_decoys"), check)) - set(check.problems)
     assert (
         refused
-        == "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+        == "no data set has natives to label its models by (give `natives: FOLDER`)"
     )
     assert runs.problems(dag("build_graphs"), check) == check.problems
 
@@ -145,7 +145,7 @@ def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
     write_text(part.path, "6\t1\n")
     text, _ = line("sampling", counts, seconds=10.0)
     assert (
-        text == "sampling: 6/24 decoys, 1 without result, 25% done, 0.6/s, 00:30 left"
+        text == "sampling: 6/24 models, 1 without result, 25% done, 0.6/s, 00:30 left"
     )
 
 

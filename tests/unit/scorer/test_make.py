@@ -181,7 +181,7 @@ def test_a_card_of_folds_that_divide_clusters_says_so(evidence, tmp_path):
 def test_a_group_that_no_decoy_is_of_is_refused_by_name(evidence, tmp_path):
     with pytest.raises(
         TrainingError,
-        match=r"no decoy is of the group 'dockd' \(`training.scorer` names groups",
+        match=r"no model is of the group 'dockd' \(`training.scorer` names groups",
     ):
         make_scorer(evidence, tmp_path, made=["dockd"])
     assert not list(tmp_path.iterdir())

@@ -71,7 +71,7 @@ def test_a_scorer_of_few_targets_is_a_toy(tmp_path):
     training_set = {"fingerprint": "", "train": 10, "val": 2}
     write_description(tmp_path / "best.ckpt", training_set=training_set)
     assert Scorer.open(tmp_path).toy.startswith(
-        "toy: the scorer was trained on 10 decoys only"
+        "toy: the scorer was trained on 10 models only"
     )
 
 
@@ -85,7 +85,7 @@ def test_a_scorer_that_is_a_mean_learned_from_the_targets_of_all_its_networks(tm
     shutil.copy(tmp_path / "ensemble/0.ckpt", tmp_path / "best.ckpt")
     seal(tmp_path, mean=True)
     assert Scorer.open(tmp_path).toy == ""
-    assert "decoys of 8 targets only" in Scorer.open(tmp_path / "ensemble/0.ckpt").toy
+    assert "models of 8 targets only" in Scorer.open(tmp_path / "ensemble/0.ckpt").toy
 
 
 def test_nothing_that_could_be_a_scorer_is_an_error_that_says_so(tmp_path):

@@ -206,7 +206,7 @@ class Plans:
             name = "/".join(key)
             remedy = did_you_mean(name, map("/".join, decoys))
             where = f"dataset {wildcards.dataset}"
-            raise ConfigError(f"no decoy {name}", where=where, remedy=remedy)
+            raise ConfigError(f"no model {name}", where=where, remedy=remedy)
         return decoys[key]
 
     def decoy_file(self, wildcards: Any) -> list[str]:

@@ -222,7 +222,7 @@ def _note_gap(
     if differing or any(row.asked for row in published.values()):
         planned.again.add(layout.PUBLISHED.format(dataset=name))
     planned.summary = f"{describe_fates(gap)}; {about_labels}"
-    every = f"every decoy: {layout.GAP.format(dataset=name)}"
+    every = f"every model: {layout.GAP.format(dataset=name)}"
     planned.notes = [*describe(gap), *planned.notes, every]
     planned.uncovered = _uncovered(gap, config, name)
 
@@ -324,14 +324,14 @@ def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]
     stray = sorted(set(of_targets) - names)
     if not stray:
         return []
-    what = "partners are given for targets without decoys"
+    what = "partners are given for targets without models"
     return [f"{what}, {len(stray)} in all, such as {stray[0]}"]
 
 
 def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
     labelled = {label[:2] for label in of_decoys(labels)}
     without_decoy = labelled - {decoy.key for decoy in decoys}
-    return f"{len(labelled)} labels, {len(without_decoy)} of them without decoy"
+    return f"{len(labelled)} labels, {len(without_decoy)} of them without model"
 
 
 def _expected_labels(
@@ -390,7 +390,7 @@ def _no_native(dataset: Dataset, natives: Iterable[str], target: str) -> ConfigE
 
 
 def _check_name(name: str, decoys: str, folder: Path) -> None:
-    """Raise ConfigError when results/<name>/ holds the decoys of another folder."""
+    """Raise ConfigError when results/<name>/ holds the models of another folder."""
     before = read_current(name)
     if (
         before is None
@@ -399,7 +399,7 @@ def _check_name(name: str, decoys: str, folder: Path) -> None:
     ):
         return
     raise ConfigError(
-        f"results/{name}/ holds the decoys of {before.folder[1]}, not those of {folder.resolve()}",
+        f"results/{name}/ holds the models of {before.folder[1]}, not those of {folder.resolve()}",
         where="score_decoys",
         remedy="give another name (score_name=NAME) or folder (toporank -o), or delete "
         f"results/{name}/",

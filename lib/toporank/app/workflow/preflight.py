@@ -39,7 +39,7 @@ NO_DATASETS = (
     "datasets: none configured (give `datasets` in the config "
     "file, or score_decoys=FOLDER)"
 )
-NO_NATIVES = "no data set has natives to label its decoys by (give `natives: FOLDER`)"
+NO_NATIVES = "no data set has natives to label its models by (give `natives: FOLDER`)"
 
 
 @dataclass

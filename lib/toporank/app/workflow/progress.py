@@ -75,7 +75,7 @@ def line(title: str, decoys: Mapping[Part, int], seconds: float) -> tuple[str, i
         failed += n_failed
     total = sum(decoys.values())
     text = (
-        f"{title}: {finished:,}/{total:,} decoys, {failed:,} without result, "
+        f"{title}: {finished:,}/{total:,} models, {failed:,} without result, "
         f"{finished / total:.0%} done"
     )
     if finished and seconds:

@@ -43,7 +43,7 @@ _held: dict[Path, FileLock] = {}
 
 OF_JOBS = (
     "try again with fewer --cores or a smaller workflow.chunk_size, or where there is more memory; "
-    "finished decoys are kept"
+    "finished models are kept"
 )
 
 

@@ -111,7 +111,7 @@ def run_chunk(
     write_ledger(ledger, Ledger(recipes(choices), rows))
     seconds = cpu_seconds()
     log.info(
-        f"{dataset} {chunk}: {len(rows)} decoys, {len(rows) - n_failed} good, {n_failed} without "
+        f"{dataset} {chunk}: {len(rows)} models, {len(rows) - n_failed} good, {n_failed} without "
         f"result; {seconds:.2f} CPU s, {seconds - first_done:.2f} of them in features; "
         f"computed {dict(store.computed) or 0}, reused {dict(store.reused) or 0}"
     )
@@ -366,7 +366,7 @@ def _verdict(error: Exception) -> tuple[str, str]:
     for kind, status in STATUS_OF.items():
         if isinstance(error, kind):
             return status, error.reason
-    log.exception("unexpected error, please report it with the decoy that causes it")
+    log.exception("unexpected error, please report it with the model that causes it")
     text = (
         error.reason
         if isinstance(error, TopoRankError)

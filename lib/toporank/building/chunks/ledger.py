@@ -129,7 +129,7 @@ def read_outcomes(dataset: str, chunk: str, keys: Iterable[DecoyKey]) -> Ledger:
     path = Path(layout.LEDGER.format(dataset=dataset, chunk=chunk))
     ledger = read_ledger(path)
     if {row.key for row in ledger.rows} != set(keys):
-        what = "other decoys than in the plan of its chunk"
+        what = "other models than in the plan of its chunk"
         raise RecordError(what, where=path, remedy="delete it and run again")
     return ledger
 
