@@ -97,15 +97,15 @@ def test_every_kind_of_gap_is_told_apart_and_counted(few):
     for _ in range(2):  # a dry run does not make the next one forget
         printed = few.run(*DRY, cores=None).stdout
         assert (
-            "  interface, topology: 2 up to date + 1 model changed + 1 failed before (1 "
-            "no_interface) + 1 new\n"
+            "  interface, topology: 2 up to date + 1 failed before (1 no_interface) + 1 model "
+            "changed + 1 new\n"
         ) in printed
         assert (
-            "  nodes: 1 artefact damaged + 1 model changed + 1 failed before (1 no_interface) + 1 "
+            "  nodes: 1 artefact damaged + 1 failed before (1 no_interface) + 1 model changed + 1 "
             "new + 1 up to date\n"
         ) in printed
         assert (
-            "  graphs: 2 parameter changed + 1 model changed + 1 failed before (1 no_interface) + "
+            "  graphs: 2 parameter changed + 1 failed before (1 no_interface) + 1 model changed + "
             "1 new\n"
         ) in printed
     table = gap(few)

@@ -409,8 +409,8 @@ UNTRAINABLE = {
     ),
     "equal": (changed(train=0.3), "labels of split 'train' are 0.3"),
     "equal val": (changed(val=0.3), "labels of split 'val' are 0.3"),
-    "no train": (of_split("val"), "decoy with a graph in split 'train'"),
-    "no val": (of_split("train"), "decoy with a graph in split 'val'"),
+    "no train": (of_split("val"), "model with a graph in split 'train'"),
+    "no val": (of_split("train"), "model with a graph in split 'val'"),
     "both": (
         {**training_graphs(), ("V0", "x", "train"): labelled(5)},
         "target 'V0' is in split train and in split val",
