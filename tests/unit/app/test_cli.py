@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
+import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,28 +25,52 @@ def test_an_incomplete_command_shows_the_usage(capsys, arguments):
     assert "usage: python -m toporank" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        (["toporank", "sc"], "score"),
-        (["toporank", "score", "--rank"], "--rank-by"),
-        (["toporank", "score", "--rank-by", "m"], "min_interface mean_interface"),
-        (["toporank", "completion", "z"], "zsh"),
-    ],
+COMPLETED = (
+    ("toporank sc", "score"),
+    ("toporank score --rank", "--rank-by"),
+    ("toporank score --rank-by m", "min_interface mean_interface"),
+    ("toporank completion z", "zsh"),
 )
-def test_a_shell_completes_commands_options_and_choices(
-    capsys, tmp_path, typed, offered
-):
-    assert main(["completion", "bash"]) == 0
-    words = " ".join(map(repr, typed))
-    script = (
-        f"{capsys.readouterr().out}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}"
-    )
-    asked = f'{script}\n_toporank; echo "${{COMPREPLY[*]}}"'
+
+
+def completing(shell: str, capsys) -> str:
+    """The script of a shell."""
+    assert main(["completion", shell]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("typed", "offered"), COMPLETED)
+def test_bash_completes_commands_options_and_choices(capsys, typed, offered):
+    words = typed.split()
+    script = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}\n_toporank"
+    asked = f'{completing("bash", capsys)}\n{script}; echo "${{COMPREPLY[*]}}"'
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == (offered, "")
-    assert main(["completion", "zsh"]) == 0
-    assert "bashcompinit" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+@pytest.mark.parametrize(("typed", "offered"), COMPLETED)
+def test_zsh_completes_them_at_a_tab(capsys, tmp_path, typed, offered):
+    (tmp_path / "script").write_text(completing("zsh", capsys))
+    ours, of_zsh = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "xterm"}
+    zsh = subprocess.Popen(
+        ["zsh", "-f", "-i"], stdin=of_zsh, stdout=of_zsh, stderr=of_zsh, cwd=tmp_path,
+        env=environment, start_new_session=True,
+    )  # fmt: skip
+    os.close(of_zsh)
+    start, end = "\x01", "\x05"  # keys that go to the start and the end of the line
+    os.write(ours, f"source script\n{typed}\t{start}: '{end}'; exit\n".encode())
+    shown = ""
+    try:
+        while select.select([ours], [], [], 20)[0]:
+            shown += os.read(ours, 4096).decode()
+    except OSError:  # zsh has left
+        pass
+    zsh.kill()
+    zsh.wait()
+    os.close(ours)
+    assert [word for word in offered.split() if word not in shown] == []
 
 
 def test_the_manual_of_the_configuration_is_up_to_date(repository):
