@@ -33,6 +33,7 @@ from toporank.building.coverage import (
     outcome,
     read_coverage,
 )
+from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
@@ -269,14 +270,21 @@ def _state(stage: str, member: PlannedDecoy, fate: Fate, recipes: Recipes) -> st
 
 
 def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
-    """Write the list of every decoy and of every label without one, where it changed."""
+    """Write the list of every decoy and of every label without one, where it changed.
+
+    Raises ConfigError where it cannot be written.
+    """
     lines = []
     for row in rows:
         dockq = "" if row.dockq is None else f"{row.dockq:g}"
         reason, names = defused(row.reason), map(defused, row[:2])
         of_label = (dockq, row.split, row.label)
         lines.append((*names, *row.states, row.status, reason, *of_label))
-    write_text_if_changed(layout.GAP.format(dataset=dataset), to_lines(COLUMNS, lines))
+    path = layout.GAP.format(dataset=dataset)
+    try:
+        write_text_if_changed(path, to_lines(COLUMNS, lines))
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror}", where=path) from error
 
 
 def describe(rows: Sequence[DecoyGap]) -> list[str]:

@@ -86,13 +86,20 @@ def test_the_last_epoch_of_each_run_that_is_trained_is_reported_once(caplog):
     paths["small_seed1"].parent.mkdir()
     paths["small_seed1"].write_text("of an earlier run")
     training = logging.Logger("of a job")
-    training.addHandler(LastLine(paths["small_seed1"]))
+    last_line = LastLine(paths["small_seed1"])
+    training.addHandler(last_line)
+
+    def end() -> None:
+        training.info("epoch 3 of at most 9")
+        last_line.close()  # as at the end of its process
+
     scenes = iter(
         [
             lambda: None,
             lambda: training.info("epoch %d of at most 9", 1),
             lambda: None,
             lambda: training.info("epoch 2 of at most 9"),
+            end,
             sys.exit,
         ]
     )

@@ -29,7 +29,7 @@ from toporank.building.gap import (
     with_labels,
     write_gap,
 )
-from toporank.errors import RecordError
+from toporank.errors import ConfigError, RecordError
 from toporank.finding.folders import find_decoys
 from toporank.finding.labels import Label
 from toporank.structures.identity import Decoy, Status
@@ -318,3 +318,9 @@ def test_what_a_build_removes_while_its_results_are_looked_at_is_not_there(monke
     Path("in/T/good.pdb").write_text("atoms once more")
     assert gap()["good"] == (State.CHANGED,) * 4
     assert not ledger(removed).exists()
+
+
+def test_a_list_that_cannot_be_written_is_an_error_with_its_place():
+    Path(layout.GAP.format(dataset="ds")).mkdir(parents=True)
+    with pytest.raises(ConfigError, match=r"gap\.tsv: cannot be written"):
+        write_gap("ds", [])

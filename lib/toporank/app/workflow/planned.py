@@ -217,7 +217,7 @@ def _note_gap(
     published = read_published(name)
     differing = damaged(name, published)
     gap = planned.survey(differing)
-    _write_gap(name, gap)
+    write_gap(name, gap)
     planned.again = {str(place(name, *key)) for key in differing}
     if differing or any(row.asked for row in published.values()):
         planned.again.add(layout.PUBLISHED.format(dataset=name))
@@ -247,15 +247,11 @@ def _surveyed(
     choices: dict[str, FeatureChoice],
     differing: Set[ArtefactKey],
 ) -> list[DecoyGap]:
-    """What is to do for the decoys of some chunks, with their labels."""
+    """What is to do for the decoys of some chunks, with the labels of their targets.
+
+    The last run gives splits where the labels do not.
+    """
     gap = survey(dataset.name, chunks, recipes(choices), differing)
-    return _with_labels(gap, config, dataset, labels)
-
-
-def _with_labels(
-    gap: list[DecoyGap], config: Config, dataset: Dataset, labels: list[Label]
-) -> list[DecoyGap]:
-    """The gap with the labels of its targets; the last run gives splits where the labels do not."""
     if not dataset.is_labelled:
         return gap
     labels = of_decoys(labels)
@@ -308,14 +304,6 @@ def _notes_on_partners(
     ]
     notes += called_otherwise(given, grouped, natives)
     return notes + called_in_models(rows) if natives else notes
-
-
-def _write_gap(name: str, gap: list[DecoyGap]) -> None:
-    try:
-        write_gap(name, gap)
-    except OSError as error:
-        what = f"gap.tsv cannot be written: {error}"
-        raise ConfigError(what, where=f"dataset {name}") from error
 
 
 def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:

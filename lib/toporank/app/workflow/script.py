@@ -80,7 +80,7 @@ class Job:
 
 
 class LastLine(logging.Handler):
-    """Keeps the last line of a logger in a file, for `progress.watch_training`."""
+    """Keeps the last line of a logger in a file for `progress.watch_training`."""
 
     def __init__(self, path: Path):
         super().__init__(logging.INFO)
@@ -90,6 +90,11 @@ class LastLine(logging.Handler):
         """Write a line in place of the one before."""
         with contextlib.suppress(OSError):  # not worth ending a job for
             write_text(self.path, record.getMessage())
+
+    def close(self) -> None:
+        """Remove the file: of a run that has ended nobody wants to hear how far it is."""
+        self.path.unlink(missing_ok=True)
+        super().close()
 
 
 @contextlib.contextmanager
