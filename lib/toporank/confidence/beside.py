@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,8 @@ UNUSED = re.compile(
     r"|(?:labels|dockq)\.(?:csv|tsv)"
 )
 """Names of files of several programs whose content TopoRank leaves out on purpose."""
+SEPARATOR = re.compile(r"[_.-]")
+"""Between the words of a name."""
 UNREAD = "TopoRank does not read"
 """How the sentence begins."""
 SCORES = "scores"
@@ -105,7 +108,8 @@ class Unread(NamedTuple):
     Attributes
     ----------
     sentence : on all of these files; empty where there are none
-    models : those after which such a file is called, by the names of their files without endings
+    models : those whose names share most words with that of such a file, by the names of their
+        files without endings
     of_all : whether there are other such files, which may say something of any model
     """
 
@@ -162,10 +166,31 @@ def _unread(folder: Path, names: frozenset[str]) -> Unread:
         f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/inputs.md lists the names that it reads)"
     )
-    of_models = {_called_after(plain_of[name], models) for name in left}
-    return Unread(
-        sentence=sentence, models=frozenset(of_models - {""}), of_all="" in of_models
-    )
+    beginning: dict[str, set[str]] = {}
+    for model in models:
+        for part in _words(model, from_the_first=True):
+            beginning.setdefault(part, set()).add(model)
+    of_models: set[str] = set()
+    of_all = False
+    for name in left:
+        stem = Path(plain_of[name]).stem
+        shared = max(_words(stem) & beginning.keys(), key=len, default="")
+        others = SEPARATOR.split(stem.replace(shared, ""))
+        # with a number it is of one model, which may have another name now
+        is_of_one = shared not in models and any(map(str.isdecimal, others))
+        concerned = models if is_of_one else beginning.get(shared, models)
+        of_all |= len(concerned) == len(models)
+        of_models |= concerned
+    return Unread(sentence=sentence, models=frozenset(of_models), of_all=of_all)
+
+
+def _words(stem: str, *, from_the_first: bool = False) -> set[str]:
+    """The words of a name, and those that follow one another in it."""
+    ends = [separator.start() for separator in SEPARATOR.finditer(stem)] + [len(stem)]
+    starts = [0]
+    if not from_the_first:
+        starts += [end + 1 for end in ends[:-1]]
+    return {stem[start:end] for start, end in product(starts, ends) if start < end}
 
 
 def _looks_like(plain: str, models: Iterable[str]) -> bool:
@@ -185,7 +210,7 @@ def _called_after(plain: str, models: Iterable[str]) -> str:
     """The model with whose name a name begins or ends: the longest of several, or empty."""
     stem = Path(plain).stem
     parts = {stem}
-    for separator in re.finditer(r"[_.-]", stem):
+    for separator in SEPARATOR.finditer(stem):
         parts.update((stem[: separator.start()], stem[separator.end() :]))
     return max(parts.intersection(models), key=len, default="")
 

@@ -248,11 +248,7 @@ def _model_sketch(
 
 def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, ...]]:
     """The protein chains of a model, and those that belong together by nature."""
-    sequences: dict[str, str] = {}
-    for residue in model.written:
-        if residue.parent:
-            letter = STANDARD.get(residue.parent, "X")
-            sequences[residue.chain] = sequences.get(residue.chain, "") + letter
+    sequences = model.sequences
     pairs: list[Pair] = []
     # few may, and places take as long as all the rest
     if may_pair([*sequences.values()]):

@@ -48,6 +48,16 @@ class ParsedModel(NamedTuple):
     notes: list[str]
     refusal: StructureError | None
 
+    @property
+    def sequences(self) -> dict[str, str]:
+        """One-letter codes of its protein chains, by name, in the order of the file."""
+        letters: dict[str, list[str]] = {}
+        for residue in self.written:
+            if residue.parent:
+                letter = STANDARD.get(residue.parent, "X")
+                letters.setdefault(residue.chain, []).append(letter)
+        return {name: "".join(of_chain) for name, of_chain in letters.items()}
+
 
 def parse_model(structure: gemmi.Structure) -> ParsedModel:
     """Read the residues of the only model of a structure.
@@ -115,19 +125,37 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
 def _with_lost(
     residues: list[ModelResidue], lost: list[ModelResidue]
 ) -> list[ModelResidue]:
-    """All of them in the order of the file; lost ones are in the chain of those beside them."""
+    """All of them in the order of the file; lost ones are in the chain of those beside them.
+
+    Of the conformations of one residue, the first counts.
+    """
     if not lost:
         return residues
     written = sorted([*residues, *lost], key=attrgetter("place"))
     lost_places = {residue.place for residue in lost}
     for order in (written, written[::-1]):
-        names: dict[str, str] = {}
+        beside: dict[str, ModelResidue] = {}
         for residue in order:
             if residue.place in lost_places:
-                residue.chain = names.get(residue.of_file, residue.chain)
+                near = beside.get(residue.of_file)
+                if near:
+                    residue.chain = near.chain
+                    residue.number = _number(residue) + near.number - _number(near)
             elif residue.parent:
-                names[residue.of_file] = residue.chain
-    return written
+                beside[residue.of_file] = residue
+    sites = {(each.chain, each.number, each.code) for each in residues if each.parent}
+    without_twins = []
+    for residue in written:
+        site = residue.chain, residue.number, residue.code
+        if residue.place not in lost_places or site not in sites:
+            without_twins.append(residue)
+            sites.add(site)
+    return without_twins
+
+
+def _number(residue: ModelResidue) -> int:
+    """In the file."""
+    return residue.residue.seqid.num or 0
 
 
 def flat_atoms(structure: gemmi.Structure) -> gemmi.FlatStructure:

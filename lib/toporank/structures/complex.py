@@ -56,6 +56,7 @@ class Complex:
         it has none; empty for a PDB file, which knows the author's numbers only
     partners : which chains are one body; empty when each protein chain is one
     molecules : chains that got a name of their own, and what the file calls them
+    written : protein chains and their letters, where the file has residues whose place is not known
 
     Examples
     --------
@@ -81,6 +82,7 @@ class Complex:
     labels: tuple[tuple[str, int | None], ...] = ()
     partners: Partners = ()
     molecules: tuple[tuple[str, str], ...] = ()
+    written: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_protein(self) -> np.ndarray:
@@ -163,7 +165,12 @@ class Complex:
 
     @property
     def sequences(self) -> dict[str, str]:
-        """One-letter codes of the residues of each protein chain, in order of name."""
+        """One-letter codes of the residues of each protein chain, in order of name.
+
+        Those whose place is not known are among them.
+        """
+        if self.written:
+            return dict(sorted(self.written))
         letters: dict[str, list[str]] = {}
         for r in np.flatnonzero(self.is_protein).tolist():
             letters.setdefault(self.residues[r].chain, []).append(self.letters[r])
@@ -262,6 +269,7 @@ class Complex:
                 np.flatnonzero(np.isin(residues, list(self.hetero))).tolist()
             ),
             labels=some(self.labels) if self.labels else (),
+            written=(),
         )
 
     @cached_property

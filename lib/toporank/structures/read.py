@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import gemmi
@@ -184,6 +185,9 @@ class StructureFile:
                 with_labels=self.format == "mmcif",
             )
             check_density(complex_)
+            if len(parsed.written) > len(parsed.residues):
+                written = tuple(parsed.sequences.items())
+                complex_ = replace(complex_, written=written)
             return complex_
 
     @functools.cached_property

@@ -34,6 +34,7 @@ def to_bytes(complex_: Complex) -> bytes:
         "notes": complex_.notes,
         "labels": complex_.labels,
         "molecules": complex_.molecules,
+        "written": complex_.written,
         "atom_names": [name.decode("latin-1") for name in names.tolist()],
     }
     arrays = {
@@ -68,4 +69,5 @@ def from_bytes(content: bytes) -> Complex:
         notes=tuple(texts["notes"]),
         labels=tuple((chain, number) for chain, number in texts["labels"]),
         molecules=tuple((name, of_file) for name, of_file in texts["molecules"]),
+        written=tuple((name, letters) for name, letters in texts["written"]),
     )

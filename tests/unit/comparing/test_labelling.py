@@ -430,6 +430,22 @@ def judged(native: Complex, decoy: Complex) -> list[bool]:
     ]
 
 
+def test_contacts_of_the_native_are_found_where_two_residues_are_in_one_place(native):
+    """By the places of residues among all, not by their coordinates."""
+    touching = residue_contacts(native)
+    first, second = touching[:2, 0]
+    xyz = native.xyz.copy()
+    xyz[native.ca[second]] = xyz[native.ca[first]]
+    twin = replace(native, xyz=xyz)
+    same = np.arange(len(native.residues))
+    contacts_of_twin = residue_contacts(twin)
+    apart = twin.body_of[contacts_of_twin]
+    expected = contacts_of_twin[apart[:, 0] != apart[:, 1]]
+    found = native_contacts(twin, same, twin)
+    assert sorted(found.tolist()) == sorted(expected.tolist())
+    assert first != second
+
+
 def test_residues_that_touch_something_else_are_wrong_and_those_that_touch_nothing_are_not_judged(
     native,
 ):

@@ -35,6 +35,8 @@ def test_one_target_in_a_few_lines(tmp_path):
         f"models:  {tmp_path}/results/scores/part/models.csv",
     ]
     assert UNLIKE.startswith("9 chains; its")
+    caveat, _ = scored.notes
+    assert caveat.endswith(UNLIKE)
 
 
 def test_a_model_of_several_partners_has_a_row_for_each_pair(tmp_path):

@@ -20,6 +20,7 @@ from toporank.finding.discovery import decoys_of
 from toporank.structures.complex import Complex
 from toporank.structures.in_memory import complex_of
 from toporank.structures.read import read_complex
+from toporank.structures.stored import from_bytes, to_bytes
 
 BACKBONE = ("N", "CA", "C", "O")
 Change = Callable[[Atom], Atom]
@@ -64,7 +65,10 @@ def read(folder: Path, atoms: list[Atom], as_text: Callable = pdb) -> Complex:
     residues = {(a.chain, a.number) for a in atoms if a.element != "H"}
     n_letters = sum(len(sequence) for _, sequence in sketch(path).chains)
     assert n_letters == len(residues)
-    return read_complex(path)
+    complex_ = read_complex(path)
+    assert sum(map(len, complex_.sequences.values())) == n_letters
+    assert from_bytes(to_bytes(complex_)).sequences == complex_.sequences
+    return complex_
 
 
 @pytest.mark.parametrize(

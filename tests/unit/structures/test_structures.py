@@ -308,6 +308,18 @@ def test_a_chain_in_two_conformations_has_one_sequence_everywhere(
     assert any("alternate locations" in note for note in complex_.notes)
 
 
+@both_formats
+@pytest.mark.parametrize("how", ["a chain after the other", "a chain twice"])
+@pytest.mark.parametrize("lost", [range(1, 13), range(4, 9)])
+def test_so_it_has_where_the_place_is_not_known(tmp_path, as_text, name, how, lost):
+    atoms = []
+    for atom in conformations(how):
+        is_lost = atom.chain == "A" and atom.number in lost
+        atoms.append(replace(atom, x=0.5, y=40.0, z=0.5) if is_lost else atom)
+    path = write(tmp_path / name, as_text(atoms))
+    assert dict(sketch(path).chains) == {"A": "S" * 12, "B": "S" * 12}
+
+
 def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):
     later = [Atom("HA", "ALA", "A", 1, 0.5, 0.5, 0.5)]
     complex_ = read(pdb([*alanine("A", 1, 0.0), *alanine("B", 1, 5.0), *later]))
