@@ -161,42 +161,67 @@ def _groups(
     shapes: Mapping[str, ModelShape], partners: Mapping[str, Partners]
 ) -> list[list[str]]:
     """The decoys that are the same model, in order."""
-    groups: list[list[str]] = []
-    alike: dict[tuple, list[int]] = defaultdict(list)
-    sizes: dict[tuple, list[np.ndarray]] = defaultdict(list)
+    near = _of_like_size(shapes)
+    groups: dict[str, list[str]] = {}
     for name, shape in shapes.items():
-        kinds = tuple(sorted(_kinds(shape)))
-        size = _size(shape)
-        near = []
-        if sizes[kinds]:
-            apart = np.abs(np.array(sizes[kinds]) - size).max(axis=1)
-            near = np.flatnonzero(apart <= 2 * SAME).tolist()
-        for k in near:
-            group = groups[alike[kinds][k]]
-            both = partners.get(group[0], ()), partners.get(name, ())
-            if same_chains(shapes[group[0]], shape, both) is not None:
-                group.append(name)
+        for first in near.get(name, ()):
+            both = partners.get(first, ()), partners.get(name, ())
+            if first not in groups:
+                continue
+            if same_chains(shapes[first], shape, both) is not None:
+                groups[first].append(name)
                 break
         else:
-            alike[kinds].append(len(groups))
-            sizes[kinds].append(size)
-            groups.append([name])
-    return groups
+            groups[name] = [name]
+    return list(groups.values())
 
 
-def _size(shape: ModelShape) -> np.ndarray:
-    """Three lengths that are the same for copies, whatever the order of their chains, (3,), Å."""
-    points = _points(shape)
-    centroids = points[:, 0]
-    around_centroids = points[:, 1:] - points[:, :1]
-    flat = points.reshape(-1, 3)
+def _of_like_size(shapes: Mapping[str, ModelShape]) -> dict[str, list[str]]:
+    """Model → the models before it that may be the same: they have its chains and about its size.
+
+    Each is compared with its neighbours by size alone, since a target may have ten thousand models.
+    """
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, shape in shapes.items():
+        alike[tuple(sorted(_kinds(shape)))].append(name)
+    near = {}
+    for names in alike.values():
+        sizes = _sizes(np.array([_points(shapes[name]) for name in names]))
+        order = np.argsort(sizes[:, -1])
+        ordered = sizes[order, -1]
+        start = np.searchsorted(ordered, ordered - 2 * SAME)
+        end = np.searchsorted(ordered, ordered + 2 * SAME, side="right")
+        for place in np.flatnonzero(end - start > 1).tolist():
+            model = order[place]
+            neighbours = np.sort(order[start[place] : end[place]])
+            earlier = neighbours[neighbours < model]
+            apart = np.abs(sizes[earlier] - sizes[model]).max(axis=1)
+            near[names[model]] = [names[k] for k in earlier[apart <= 2 * SAME].tolist()]
+    return near
+
+
+def _sizes(points: np.ndarray) -> np.ndarray:
+    """Three lengths that are the same for copies, whatever the order of their chains, Å.
+
+    Parameters
+    ----------
+    points : (n_models, n_chains, N_POINTS, 3), Å
+
+    Returns
+    -------
+    (n_models, 3), the spread of all points last
+    """
+    n_models = len(points)
+    centroids = points[:, :, 0]
+    around_centroids = points[:, :, 1:] - points[:, :, :1]
+    flat = points.reshape(n_models, -1, 3)
     spreads = (
-        around_centroids,
-        centroids - centroids.mean(axis=0),
-        flat - flat.mean(axis=0),
+        around_centroids.reshape(n_models, -1, 3),
+        centroids - centroids.mean(axis=1, keepdims=True),
+        flat - flat.mean(axis=1, keepdims=True),
     )
-    squares = [np.square(spread).sum(axis=-1).mean() for spread in spreads]
-    return np.sqrt(squares)
+    squares = [np.square(spread).sum(axis=-1).mean(axis=1) for spread in spreads]
+    return np.sqrt(np.stack(squares, axis=1))
 
 
 def _places(shapes: Mapping[str, ModelShape], members: list[str]) -> list[list[str]]:
