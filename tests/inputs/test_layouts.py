@@ -164,7 +164,7 @@ def test_results_of_toporank_are_no_input(tmp_path):
 def test_where_nothing_can_be_read_the_form_of_a_data_set_is_said(tmp_path, files):
     folder = lay(tmp_path, *files)
     assert (
-        "expected <target>/<decoy>.pdb"
+        "expected <target>/<model>.pdb"
         in no_decoys("set", folder, Scan(folder).passed_over([])).remedy
     )
 

@@ -12,7 +12,7 @@ from toporank.files.state import state_if_there
 from toporank.structures.identity import DecoyKey
 
 SUFFIX = ".pt"
-EXPECTED = "TopoRank reads files of PyTorch Geometric `Data`, one graph each: <target>/<decoy>.pt"
+EXPECTED = "TopoRank reads files of PyTorch Geometric `Data`, one graph each: <target>/<model>.pt"
 
 
 class GraphFile(NamedTuple):

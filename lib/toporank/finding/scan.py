@@ -25,7 +25,7 @@ from toporank.structures.identity import (
 )
 
 EXPECTED = (
-    "expected <target>/<decoy>.pdb, .ent, .cif or .mmcif, compressed "
+    "expected <target>/<model>.pdb, .ent, .cif or .mmcif, compressed "
     "or not (.gz, .bz2, .xz, .zst)"
 )
 OF_NUMBERS = (".json", ".npz", ".pkl", ".npy", ".json.gz", ".a3m")
@@ -121,7 +121,7 @@ class Scan:
             raise ConfigError(
                 f"the folder cannot be listed: {error.strerror}",
                 where=", ".join(filter(None, [owner, place])),
-                remedy="give a folder of <target>/<decoy>.pdb|ent|cif|mmcif[.gz]",
+                remedy="give a folder of <target>/<model>.pdb|ent|cif|mmcif[.gz]",
             ) from error
 
     def part_to_score(self) -> Scan:

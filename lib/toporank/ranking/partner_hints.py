@@ -74,8 +74,7 @@ def partners_hint(
     others = [chain for chain in partners if chain not in (first, second)]
     advice = ":".join([f"{first}+{second}", *others])
     return (
-        f"{first} and {second} touch in every model; if they are one "
-        f"partner, say partners {advice}"
+        f"{first} and {second} always touch; to score them as one: --partners {advice}"
     )
 
 
@@ -122,7 +121,7 @@ def _parted_antibody(
         return (
             f"{partner_name(pair[:1])} and {partner_name(pair[1:])} look like one antibody, but "
             f"are different partners in {':'.join(partners)}, so scores count the contacts between "
-            f"them: say partners {':'.join(filter(None, better))}"
+            f"them; to score them as one: --partners {':'.join(filter(None, better))}"
         )
     return ""
 

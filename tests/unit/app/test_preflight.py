@@ -209,7 +209,7 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
     put(Path("decoys/A"), {"x.mmtf": "", "y.bcif": ""})
     lines = check(GOOD).datasets["good"].notes
     assert [line for line in lines if "not read" in line] == [
-        "2 files are not read, such as A/x.mmtf (expected <target>/<decoy>.pdb, .ent, "
+        "2 files are not read, such as A/x.mmtf (expected <target>/<model>.pdb, .ent, "
         ".cif or .mmcif,"
         " compressed or not (.gz, .bz2, .xz, .zst))"
     ]

@@ -191,7 +191,7 @@ def test_mixed_widths_are_an_error_with_both_files(tmp_path, tensor, widths):
 def test_a_folder_without_graphs_is_an_error(tmp_path):
     with pytest.raises(
         ConfigError,
-        match=r"dataset theirs, graphs: no \.pt file in .*<target>/<decoy>\.pt",
+        match=r"dataset theirs, graphs: no \.pt file in .*<target>/<model>\.pt",
     ):
         find_graph_files(tmp_path, "theirs")
 

@@ -184,7 +184,7 @@ def rows(**contacts: list[int]) -> list[InterfaceRow]:
 
 
 def test_two_chains_that_always_touch_alike_may_be_one_partner():
-    said = "H and L touch in every model; if they are one partner, say partners H+L:A"
+    said = "H and L always touch; to score them as one: --partners H+L:A"
     assert partners_hint(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == said
     assert partners_hint(rows(A_H=[400, 90], A_L=[12, 300], H_L=[110, 112])) == said
     one = rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])
@@ -206,7 +206,7 @@ DOMAINS = {
 def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
     """They were kept apart on purpose, or do not lie as in an antibody."""
     apart = rows(A_B=[80, 70], A_C=[40, 40], B_C=[9, 9])
-    assert partners_hint(apart).startswith("A and C touch in every model")
+    assert partners_hint(apart).startswith("A and C always touch")
     assert partners_hint(apart, {"A": HEAVY, "B": LIGHT}) == ""
     assert partners_hint(apart, {"A": HEAVY}) == partners_hint(apart)
 
@@ -214,10 +214,10 @@ def test_two_chains_of_an_antibody_that_are_not_one_partner_need_no_hint():
 @pytest.mark.parametrize(
     ("partners", "domains", "said"),
     [
-        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but are different partners in A+B:C, so scores count the contacts between them: say partners A+C:B"),
+        ("A+B_C", {"A": "H", "C": "L"}, "A and C look like one antibody, but are different partners in A+B:C, so scores count the contacts between them; to score them as one: --partners A+C:B"),
         ("A+B_C", {"A": "a", "C": "b"}, "A and C look like one antibody"),
-        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+B:H:L, so scores count the contacts between them: say partners H+L:A"),
-        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+H:B+L, so scores count the contacts between them: say partners H+L:A"),
+        ("A+B_H_L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+B:H:L, so scores count the contacts between them; to score them as one: --partners H+L:A"),
+        ("A+H_B+L", {"H": "H", "L": "L"}, "H and L look like one antibody, but are different partners in A+H:B+L, so scores count the contacts between them; to score them as one: --partners H+L:A"),
         ("A_H+L", {"H": "H", "L": "L"}, ""),
         ("A+B_C", {"A": "N", "C": "H"}, ""),  # two heavy chains
         # a chain with both domains needs no other

@@ -213,7 +213,7 @@ def test_an_antibody_is_named_and_one_that_is_parted_gets_a_hint():
     ]
     (hint,) = parted.caveats()
     assert hint.startswith(
-        "A and B look like one antibody, but are different partners in A+C:B, so scores count the contacts between them: say partners A+B:C"
+        "A and B look like one antibody, but are different partners in A+C:B, so scores count the contacts between them; to score them as one: --partners A+B:C"
     )
 
 

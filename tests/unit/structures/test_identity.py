@@ -198,7 +198,7 @@ def test_a_name_that_is_too_long_for_its_artefacts_is_refused_and_shortened(
 
 
 def test_a_missing_folder_is_an_error_that_names_it_and_what_to_give(tmp_path):
-    with pytest.raises(ConfigError, match=r"nowhere: .*No such file.*<target>/<decoy>"):
+    with pytest.raises(ConfigError, match=r"nowhere: .*No such file.*<target>/<model>"):
         find_decoys("set", tmp_path / "nowhere")
 
 
