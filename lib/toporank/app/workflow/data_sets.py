@@ -24,8 +24,8 @@ NO_FEATURES = (
     "does not say which features it was trained on, so it cannot score structures"
 )
 ONLY_GRAPHS = (
-    "one that was trained on `graphs` of another pipeline scores such graphs, as a further data "
-    "set of its study"
+    "one that was trained on `graphs` of another pipeline scores such graphs: name it at their "
+    "data set, `scorer: [FILE]`"
 )
 NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final of their study)"
 
