@@ -187,7 +187,8 @@ def declared(what: str) -> str:
     score.add(commands, running_arguments())
     figure.add(commands)
     lines = ["| option | meaning |", "| --- | --- |"]
-    for action in commands.choices[what.removeprefix("options of ")]._actions:
+    actions = commands.choices[what.removeprefix("options of ")]._actions
+    for action in sorted(actions, key=lambda action: bool(action.option_strings)):
         if action.help == argparse.SUPPRESS or action.dest == "help":
             continue
         names = ", ".join(action.option_strings)
