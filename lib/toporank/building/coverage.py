@@ -38,7 +38,8 @@ class CoverageRow(NamedTuple):
     model, or where there is no result the same file. `chains` says which chains
     of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model`
     says which of the models of its file it is, from 1; 0 for the only one. `joined` says which
-    chains are one partner by nature, in a sentence. What is not known is None or, of text, empty.
+    chains are one partner by nature and `side_chains` which have no side chains, in a sentence.
+    What is not known is None or, of text, empty.
     """
 
     target: str
@@ -55,6 +56,7 @@ class CoverageRow(NamedTuple):
     chains: str = ""
     model: int = 0
     joined: str = ""
+    side_chains: str = ""
 
     @property
     def with_graph(self) -> bool:
@@ -194,6 +196,7 @@ def _row(
         status=status,
         stage=stage,
         reason=reason,
+        side_chains=fate.side_chains,
         n_chains=fate.n_chains if fate.n_chains >= 0 else None,
         n_interface_residues=fate.n_interface_residues
         if fate.n_interface_residues >= 0

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from toporank.building.coverage import in_parts
-from toporank.building.native_labels import IS_THE_NATIVE, LabelledDecoy
+from toporank.building.native_labels import LabelledDecoy
 from toporank.building.planning import recognised
 from toporank.comparing.native.dockq import capri_class
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.finding.labels import Label
-from toporank.structures.molecules import about_molecules
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
 COLUMNS = (
@@ -25,6 +24,8 @@ COLUMNS = (
     "Status",
     "Reason",
     "Joined",
+    "Molecules",
+    "IsNative",
 )
 INTERFACE_COLUMNS = ("Target", "Model", "Interface", "Native", *SCORES)
 
@@ -47,6 +48,8 @@ def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) 
                 row.status,
                 row.reason,
                 row.joined,
+                row.molecules,
+                "yes" if row.is_native else "",
             )
         )
         for interface, native, *values in row.interfaces:
@@ -100,6 +103,8 @@ def read_decoys(path: Path) -> list[LabelledDecoy]:
             status=cells["Status"],
             reason=cells["Reason"],
             joined=cells.get("Joined", ""),
+            molecules=cells.get("Molecules", ""),
+            is_native=cells.get("IsNative") == "yes",
         )
         rows.append(row)
     return rows
@@ -110,16 +115,12 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
     rows = list(rows)
     statuses = Counter(row.status for row in rows)
     lines = [f"{len(rows)} models = {in_parts(statuses)}", *recognised(rows)]
-    of_molecules = {}
-    for row in rows:
-        notes = about_molecules(row.reason.split("; "))
-        if notes:
-            of_molecules[row.key] = notes[0]
+    of_molecules = [row for row in rows if row.molecules]
     if of_molecules:
-        (target, decoy), note = next(iter(of_molecules.items()))
+        first = of_molecules[0]
         others = f" and {len(of_molecules) - 1} more" if len(of_molecules) > 1 else ""
-        lines.append(f"{target}/{decoy}{others}: {note}")
-    natives = [row for row in rows if row.reason.startswith(IS_THE_NATIVE)]
+        lines.append(f"{first.target}/{first.decoy}{others}: {first.molecules}")
+    natives = [row for row in rows if row.is_native]
     if natives:
         first = natives[0]
         lines.append(

@@ -43,12 +43,10 @@ from toporank.finding.look import sketches
 from toporank.finding.natives import natives_of
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Decoy, DecoyKey, Status
-from toporank.structures.molecules import about_molecules
 
 log = logging.getLogger(__name__)
 
 DECIMALS = 6
-IS_THE_NATIVE = "the same atoms as the native"
 STATUS_OF = {
     NativeError: Status.NO_NATIVE,
     OtherProteinError: Status.OTHER_PROTEIN,
@@ -87,6 +85,8 @@ class LabelledDecoy(NamedTuple):
         a label.
     joined : which chains of the native are one partner by nature, in a sentence; empty where
         partners are given.
+    molecules : which chain is several molecules, or may be, in a sentence.
+    is_native : whether it has the atoms of the native.
     """
 
     target: str
@@ -99,6 +99,8 @@ class LabelledDecoy(NamedTuple):
     interfaces: tuple[InterfaceLabel, ...] = ()
     counterparts: str = ""
     joined: str = ""
+    molecules: str = ""
+    is_native: bool = False
 
     @property
     def key(self) -> DecoyKey:
@@ -276,6 +278,8 @@ class Labelling:
             ),
             counterparts=hashlib.sha256(compared_with.encode()).hexdigest(),
             joined=label["joined"],
+            molecules=label["molecules"],
+            is_native=label["is_native"],
         )
 
     def counterparts(self, member: PlannedDecoy, digest: str) -> np.ndarray:
@@ -313,17 +317,19 @@ class Labelling:
         def make_label() -> tuple[bytes, dict[str, Any]]:
             measured = compared()
             is_the_native = are_copies(native.complex, complex_)
-            notes = [IS_THE_NATIVE] if is_the_native else []
-            notes += measured.notes
-            notes += about_molecules(complex_.notes)
-            of_native = about_molecules(native.complex.notes)
-            notes += [f"in the native, {note}" for note in of_native]
+            of_native = native.complex.on_molecules
+            on_molecules = [*complex_.on_molecules]
+            on_molecules += [f"in the native, {note}" for note in of_native]
+            notes = ["the same atoms as the native"] if is_the_native else []
+            notes += [*measured.notes, *on_molecules]
             joins_chains = any(len(partner) > 1 for partner in measured.partners)
             record = {
                 "dockq": round(measured.dockq, DECIMALS),
                 "mapping": mapping_text(measured.mapping),
                 "reason": "; ".join(notes),
                 "joined": native.joined,
+                "molecules": next(iter(on_molecules), ""),
+                "is_native": is_the_native,
                 "interfaces": _interfaces(measured),
                 "partners": sorted_text(measured.partners) if joins_chains else "",
             }

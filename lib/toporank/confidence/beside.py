@@ -44,7 +44,6 @@ UNUSED = re.compile(
 """Names of files of several programs whose content TopoRank leaves out on purpose."""
 SEPARATOR = re.compile(r"[_.-]")
 """Between the words of a name."""
-UNREAD = "TopoRank does not read"
 """How the sentence begins."""
 SCORES = "scores"
 KINDS_OF_FILES = (SCORES, "pae", "plddt")
@@ -163,7 +162,7 @@ def _unread(folder: Path, names: frozenset[str]) -> Unread:
         else "look like a predictor's files"
     )
     sentence = (
-        f"{UNREAD} {examples}{more} in folder {printable(folder.name)}, which {like}"
+        f"TopoRank does not read {examples}{more} in folder {printable(folder.name)}, which {like}"
         " (docs/inputs.md lists the names that it reads)"
     )
     beginning: dict[str, set[str]] = {}

@@ -193,8 +193,6 @@ def sketch_of(file: StructureFile) -> Sketch:
 
     Raises StructureError when its first model cannot be parsed.
     """
-    from toporank.structures.molecules import about_molecules  # gemmi
-
     first = file.parsed()
     numbers = file.model_numbers
     models = [_model_sketch(file, first, 0 if len(numbers) > 1 else None)]
@@ -219,7 +217,7 @@ def sketch_of(file: StructureFile) -> Sketch:
         further=tuple(model.chains for model in differing[1:]),
         content=file.sha256,
         shapes=tuple(model.shape for model in models),
-        notes=tuple(about_molecules(first.notes)),
+        notes=tuple(first.on_molecules),
         pairs=tuple(pairs) if any(pairs) else (),
         modified=tuple(modified) if any(modified) else (),
         experiment=file.experiment.method,

@@ -41,7 +41,9 @@ have none.
 
 JOINED = "joined"
 """Further column: which chains are one partner by nature, in a sentence, which targets.csv has."""
-KINDS = {**MODELS.kinds, **DETAILS.kinds, JOINED: str}
+SIDE_CHAINS = "side_chains"
+"""Further column: which chains have no side chains, in a sentence."""
+KINDS = {**MODELS.kinds, **DETAILS.kinds, JOINED: str, SIDE_CHAINS: str}
 """Of the columns of `model_table`."""
 OF_SCORE = {
     "pred_dockq": "score",
@@ -98,8 +100,8 @@ def model_table(
 
     Returns
     -------
-    DataFrame with the columns of `MODELS`, `DETAILS` and `JOINED`; what the predictor says is added
-    by `agreement.with_predictor`
+    DataFrame with the columns of `MODELS`, `DETAILS`, `JOINED` and `SIDE_CHAINS`; what the
+    predictor says is added by `agreement.with_predictor`
 
     Raises
     ------

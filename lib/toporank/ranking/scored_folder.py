@@ -27,8 +27,7 @@ from toporank.tables.columns import (
     TARGETS,
     Table,
 )
-from toporank.tables.frames import SCORE_AGAIN, read
-from toporank.tables.notes import BETWEEN
+from toporank.tables.frames import BETWEEN, SCORE_AGAIN, read
 
 
 class ScoredFolder(Scored):

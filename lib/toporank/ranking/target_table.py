@@ -15,16 +15,14 @@ from toporank.programs.alphafold2 import ALPHAFOLD2
 from toporank.ranking.agreement import OtherFirst, other_first
 from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, apart, quality_word
 from toporank.ranking.leakage import LeakageRow
-from toporank.ranking.model_table import JOINED, distinct_models
+from toporank.ranking.model_table import JOINED, SIDE_CHAINS, distinct_models
 from toporank.ranking.partner_hints import partners_hint
 from toporank.ranking.verdict import BELIEVE, REJECT, VERDICTS
 from toporank.scorer.interaction import p_interact
 from toporank.scorer.prediction import KEY
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.tables.columns import TARGETS
-from toporank.tables.frames import read, typed
-from toporank.tables.notes import Code, Note, cell
+from toporank.tables.frames import BETWEEN, read, typed
 from toporank.workers import mapped
 
 CLOSE = 0.02
@@ -59,8 +57,8 @@ class TargetNotes(NamedTuple):
     other : the model that the predictor ranks first, where that is another one
     """
 
-    caveats: list[Note]
-    notes: list[Note]
+    caveats: list[str]
+    notes: list[str]
     other: OtherFirst | None
 
 
@@ -133,8 +131,8 @@ def _of_notes(notes: Mapping[str, TargetNotes]) -> pd.DataFrame:
     rows: dict[str, dict[str, Any]] = {}
     for target, of_target in notes.items():
         rows[target] = {
-            "caveats": cell(of_target.caveats),
-            "notes": cell(of_target.notes),
+            "caveats": BETWEEN.join(of_target.caveats),
+            "notes": BETWEEN.join(of_target.notes),
         }
         if of_target.other:
             first = of_target.other.first
@@ -263,7 +261,7 @@ def target_notes(
         other = None
         if first is not None:
             other = OtherFirst(best, first, dockq.get(target))
-        hint = Note(Code.PARTNERS, partners_hint(rows, sequences.get(target)))
+        hint = partners_hint(rows, sequences.get(target))
         warnings = [
             hint,
             *caveats(
@@ -275,9 +273,9 @@ def target_notes(
             ),
         ]
         remarks = [
-            Note(Code.OTHER_FIRST, str(other) if other else ""),
-            Note(Code.JOINED, _joined(decoys)),
-            Note(Code.LOST, lost(decoys)),
+            str(other) if other else "",
+            _joined(decoys),
+            lost(decoys),
         ]
         if other and other.binds_elsewhere:  # one has to look at both
             warnings.append(remarks.pop(0))
@@ -285,8 +283,8 @@ def target_notes(
     return notes
 
 
-def _known(notes: Iterable[Note]) -> list[Note]:
-    return [note for note in notes if note.text]
+def _known(notes: Iterable[str]) -> list[str]:
+    return [note for note in notes if note]
 
 
 def _joined(decoys: pd.DataFrame) -> str:
@@ -314,7 +312,7 @@ def caveats(
     other: OtherFirst | None = None,
     *,
     several: bool = False,
-) -> list[Note]:
+) -> list[str]:
     """Return what changes what one does with the best model of a target.
 
     The most important one comes first.
@@ -336,37 +334,30 @@ def caveats(
     notes = []
     if best["status"] == Status.PARTNER_APART:
         about = "DockQ is about the others"
-        notes += [Note(Code.APART, f"{text}: {about}") for text in apart(interfaces)]
+        notes += [f"{text}: {about}" for text in apart(interfaces)]
     if not best["unknown_kind"]:
-        notes.append(Note(Code.VERDICT, best["verdict_reason"]))
+        notes.append(best["verdict_reason"])
     if best["out_of_domain"]:
         sentence = f"{OUT_OF_DOMAIN}: {best['out_of_domain']}"
-        notes.append(Note(Code.OUT_OF_DOMAIN, sentence))
-    notes.append(Note(Code.SIDE_CHAINS, _side_chains(best)))
+        notes.append(sentence)
+    notes.append(best[SIDE_CHAINS])
     notes += _of_confidence(best, scored, stated)
     if best["verdict"] != REJECT:
-        notes.append(Note(Code.RIVAL, _rival(best, others, other)))
+        notes.append(_rival(best, others, other))
         doubt = _doubt(best, stated.get((best["target"], best["decoy"])))
-        notes.append(Note(Code.DOUBT, doubt))
+        notes.append(doubt)
     if others.empty and not several:
         n_models = len(distinct_models(decoys))
         sentence = "Only one model was given: five or more make this surer"
         if n_models > 1:
             sentence = f"Only one of {n_models} models has a score: five or more make this surer"
-        notes.append(Note(Code.ONE_MODEL, sentence))
+        notes.append(sentence)
     return _known(notes)
-
-
-def _side_chains(best: pd.Series) -> str:
-    for note in best["reason"].split("; "):
-        if WITHOUT_SIDE_CHAINS in note:
-            return note
-    return ""
 
 
 def _of_confidence(
     best: pd.Series, scored: pd.DataFrame, stated: Mapping[DecoyKey, Confidence]
-) -> list[Note]:
+) -> list[str]:
     """What is wrong with the predictor's files, and how many models lack them."""
     keys = scored[KEY].itertuples(index=False, name=None)
     rows = [stated[key] for key in keys if key in stated]
@@ -381,16 +372,16 @@ def _of_confidence(
             else ""
         )
         sentence = f"TopoRank does not use all files of the predictor{which}: {unused[0].reason}"
-        notes.append(Note(Code.PREDICTOR_FILES, sentence))
+        notes.append(sentence)
     elif of_best and of_best.status == OK:
-        notes.append(Note(Code.PREDICTOR_FILES, of_best.reason))
+        notes.append(of_best.reason)
     n_without = scored["confidence"].isna().sum()
     if 0 < n_without < n:
         sentence = (
             f"{n_without} of {n} models have no confidence of their predictor and are scored by "
             "structure alone (--without-confidence scores all that way)"
         )
-        notes.append(Note(Code.WITHOUT_CONFIDENCE, sentence))
+        notes.append(sentence)
     return notes
 
 

@@ -48,8 +48,7 @@ from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import KEY, LEVEL
 from toporank.structures.identity import DecoyKey, Status
 from toporank.tables.columns import CONFIDENCE, DETAILS, MODELS, TARGETS
-from toporank.tables.frames import to_page
-from toporank.tables.notes import BETWEEN
+from toporank.tables.frames import BETWEEN, to_page
 
 FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""

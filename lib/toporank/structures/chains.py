@@ -39,6 +39,7 @@ class ParsedModel(NamedTuple):
     residues : of the model, in the order of the file
     written : these and the amino acids whose place is not known: they are part of its sequences
     notes : what was decided
+    on_molecules : those that say which chains are several molecules, or may be
     refusal : why no complex can be made of it, or None
     """
 
@@ -46,6 +47,7 @@ class ParsedModel(NamedTuple):
     residues: list[ModelResidue]
     written: list[ModelResidue]
     notes: list[str]
+    on_molecules: list[str]
     refusal: StructureError | None
 
     @property
@@ -94,7 +96,8 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
     placed = leave_out_lost(positions, residues, lambda: copies(residues))
     residues = placed.residues
     broken = broken_chains(residues)
-    notes, whole = name_molecules(residues, broken)
+    on_molecules, whole = name_molecules(residues, broken)
+    notes = [*on_molecules]
     if notes:
         broken = broken_chains(residues)
     hetero_notes = join_chains(residues)
@@ -110,7 +113,8 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
         hetero_notes.pop(copy, None)
     for name in whole & broken.keys():
         del broken[name]
-    notes += far_apart(broken)
+    one_chain = far_apart(broken)
+    notes += one_chain
     for joined in hetero_notes.values():
         notes += joined
     return ParsedModel(
@@ -118,6 +122,7 @@ def parse_model(structure: gemmi.Structure) -> ParsedModel:
         residues=residues,
         written=_with_lost(residues, placed.lost),
         notes=placed.notes + notes + twins,
+        on_molecules=on_molecules + one_chain,
         refusal=placed.refusal,
     )
 

@@ -56,6 +56,8 @@ class Complex:
         it has none; empty for a PDB file, which knows the author's numbers only
     partners : which chains are one body; empty when each protein chain is one
     molecules : chains that got a name of their own, and what the file calls them
+    side_chains : the note that says which chains have none; empty where all have some
+    on_molecules : the notes that say which chains are several molecules, or may be
     written : protein chains and their letters, where the file has residues whose place is not known
 
     Examples
@@ -82,6 +84,8 @@ class Complex:
     labels: tuple[tuple[str, int | None], ...] = ()
     partners: Partners = ()
     molecules: tuple[tuple[str, str], ...] = ()
+    side_chains: str = ""
+    on_molecules: tuple[str, ...] = ()
     written: tuple[tuple[str, str], ...] = ()
 
     @property

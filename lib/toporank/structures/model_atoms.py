@@ -98,7 +98,9 @@ def complex_of_model(
     n_without_ca = np.count_nonzero(has_atoms & is_protein & (ca < 0))
     if n_without_ca:
         notes.append(f"{n_without_ca} amino acids without CA atom")
-    notes += lacking_side_chains(chains, parents, atoms.names, atoms.residue_of)
+    side_chains = lacking_side_chains(chains, parents, atoms.names, atoms.residue_of)
+    if side_chains:
+        notes.append(side_chains)
     return Complex(
         residues=tuple(ids),
         names=tuple(names),
@@ -109,6 +111,7 @@ def complex_of_model(
         ca=ca,
         hetero=frozenset(hetero),
         notes=tuple(notes),
+        side_chains=side_chains,
         labels=tuple(labels),
         molecules=tuple(molecules.items()),
     )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -42,10 +41,6 @@ SAME_PLACE = 5.0
 """Å, mean distance of CA atoms with the same residue numbers: up to this, two conformations of one
 molecule.
 """
-SEVERAL = "is several molecules"
-"""The text of a note about a chain that was parted."""
-READ_AS_ONE = "without a peptide bond: read as one chain"
-"""The text of a note about a chain that may be several molecules."""
 FURTHER = 1000
 """What is added to the residue numbers of a molecule where another one of its chain has them."""
 LAST_SERIAL = 99_000
@@ -190,17 +185,13 @@ def name_molecules(
             names.add(new_name)
             first, last = molecule[0].number, molecule[-1].number
             notes.append(
-                f"chain {name!r} {SEVERAL}: TopoRank calls {first} to {last} of it {new_name!r}"
+                f"chain {name!r} is several molecules: TopoRank calls {first} to {last} of it "
+                f"{new_name!r}"
             )
             for amino_acid in molecule:
                 new_names[amino_acid.place] = new_name
     _rename(residues, new_names)
     return notes, whole
-
-
-def about_molecules(notes: Iterable[str]) -> list[str]:
-    """The notes that say which chains are several molecules, or may be."""
-    return [note for note in notes if SEVERAL in note or READ_AS_ONE in note]
 
 
 def _several(
@@ -292,8 +283,8 @@ def far_apart(chains: dict[str, BrokenChain]) -> list[str]:
                 before, behind = chain[seam.after - 1], chain[seam.after]
                 notes.append(
                     f"chain {name!r} goes on at {behind.number}, {seam.distance:.0f} Å from "
-                    f"{before.number} and {READ_AS_ONE} (if it is two molecules, give each its "
-                    "own name)"
+                    f"{before.number} and without a peptide bond: read as one chain (if it "
+                    "is two molecules, give each its own name)"
                 )
     return notes
 
@@ -395,8 +386,8 @@ def _as_one_partner(name: str, molecules: list[AminoAcids]) -> str:
             taken.add((residue.number, residue.code))
         starts.append(start)
     return (
-        f"chain {name!r} {SEVERAL}, others from {listed(starts)} on: counted as one partner "
-        "(give each its own name to part them)"
+        f"chain {name!r} is several molecules, others from {listed(starts)} on: counted as "
+        "one partner (give each its own name to part them)"
     )
 
 

@@ -185,10 +185,11 @@ class StructureFile:
                 with_labels=self.format == "mmcif",
             )
             check_density(complex_)
+            written: tuple[tuple[str, str], ...] = ()
             if len(parsed.written) > len(parsed.residues):
                 written = tuple(parsed.sequences.items())
-                complex_ = replace(complex_, written=written)
-            return complex_
+            on_molecules = tuple(parsed.on_molecules)
+            return replace(complex_, on_molecules=on_molecules, written=written)
 
     @functools.cached_property
     def is_crystal(self) -> bool:

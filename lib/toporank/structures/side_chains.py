@@ -11,8 +11,6 @@ import numpy as np
 
 from toporank.chains.partners import listed
 
-WITHOUT_SIDE_CHAINS = "the score means little"
-"""What every note on missing side chains ends with."""
 FEWEST = 10
 """Residues of a chain that TopoRank judges, at least."""
 MOST_WITH = 0.1
@@ -34,7 +32,7 @@ def lacking_side_chains(
     parents: list[str],
     atom_names: np.ndarray,
     residue_of: np.ndarray,
-) -> list[str]:
+) -> str:
     """A note on the chains of a model that have no side chains, or none.
 
     Parameters
@@ -46,7 +44,8 @@ def lacking_side_chains(
 
     Returns
     -------
-    One sentence, or nothing: only chains of at least `FEWEST` amino acids are looked at.
+    A sentence, empty where no chain is so: only chains of at least `FEWEST` amino acids are looked
+    at.
     """
     has_side_chain = np.zeros(len(chains), dtype=bool)
     has_side_chain[
@@ -67,11 +66,9 @@ def lacking_side_chains(
     kinds = []
     for kind, names in chains_of.items():
         kinds.append(f"chain{'s' if len(names) > 1 else ''} {listed(names)} ({kind})")
-    return (
-        [f"no side chains in {', '.join(kinds)}: {WITHOUT_SIDE_CHAINS}"]
-        if kinds
-        else []
-    )
+    if not kinds:
+        return ""
+    return f"no side chains in {', '.join(kinds)}: the score means little"
 
 
 def _kind(parents: set[str], atoms: set[bytes]) -> str:

@@ -34,6 +34,8 @@ def to_bytes(complex_: Complex) -> bytes:
         "notes": complex_.notes,
         "labels": complex_.labels,
         "molecules": complex_.molecules,
+        "side_chains": complex_.side_chains,
+        "on_molecules": complex_.on_molecules,
         "written": complex_.written,
         "atom_names": [name.decode("latin-1") for name in names.tolist()],
     }
@@ -69,5 +71,7 @@ def from_bytes(content: bytes) -> Complex:
         notes=tuple(texts["notes"]),
         labels=tuple((chain, number) for chain, number in texts["labels"]),
         molecules=tuple((name, of_file) for name, of_file in texts["molecules"]),
+        side_chains=texts["side_chains"],
+        on_molecules=tuple(texts["on_molecules"]),
         written=tuple((name, letters) for name, letters in texts["written"]),
     )

@@ -17,6 +17,8 @@ from toporank.tables.declared import WHOLE, Column, Table
 SCORE_AGAIN = "score the models again"
 BOM = "\ufeff"
 """Before a table with names that are not ASCII: Excel takes it for another encoding without."""
+BETWEEN = " | "
+"""Between the sentences of a cell. No sentence has it, as some have "; "."""
 SENTENCES = ("reason", "verdict_reason", "caveats", "notes", "why_seen")
 """Columns with our own words, which may have an Å. They alone do not earn a byte order mark, since
 programs that read tables may stumble over it.

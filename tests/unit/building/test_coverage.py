@@ -181,9 +181,9 @@ def test_a_decoy_that_is_given_twice_is_an_error(what):
 def test_the_file_looks_like_this(table):
     assert write(table).read_text().splitlines()[:3] == [
         "target\tdecoy\tstatus\tstage\treason\tdockq\tsplit\tn_chains\tn_interface_residues\tpath\tduplicate_of"
-        "\tchains\tmodel\tjoined",
-        "A\td1\tok\tgraphs\t\t0.9\ttrain\t2\t9\tin/A/d1.pdb\t\t\t0\t",
-        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t2\t0\tin/A/d2.pdb\t\t\t0\t",
+        "\tchains\tmodel\tjoined\tside_chains",
+        "A\td1\tok\tgraphs\t\t0.9\ttrain\t2\t9\tin/A/d1.pdb\t\t\t0\t\t",
+        "A\td2\tno_interface\tinterface\tclosest 31.4 Å\t0.0\ttrain\t2\t0\tin/A/d2.pdb\t\t\t0\t\t",
     ]
 
 

@@ -292,7 +292,7 @@ def test_the_tables_have_a_row_for_each_decoy_and_for_each_interface():
     rows = run().values()
     write_tables(rows, Path("dockq.csv"), Path("interfaces.csv"))
     good, stranger = read_rows(Path("dockq.csv"))
-    columns = "Target,Model,Partners,DockQ,CAPRI,fnat,iRMSD,LRMSD,Mapping,Status,Reason,Joined"
+    columns = "Target,Model,Partners,DockQ,CAPRI,fnat,iRMSD,LRMSD,Mapping,Status,Reason,Joined,Molecules,IsNative"
     assert ",".join(good) == columns
     assert good["CAPRI"] == "medium"
     assert float(good["fnat"]) == pytest.approx(0.3226, abs=6e-5)

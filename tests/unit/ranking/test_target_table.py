@@ -22,8 +22,7 @@ from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import target_notes, target_table
 from toporank.structures.identity import Status
 from toporank.tables.columns import CONFIDENCE
-from toporank.tables.frames import of_records
-from toporank.tables.notes import BETWEEN
+from toporank.tables.frames import BETWEEN, of_records
 
 
 @dataclasses.dataclass
@@ -138,6 +137,7 @@ APART = {"a": 1, "b": 2}
             Case(TWO, record={"out_of_domain": "9 chains"}),
             "Unlike what TopoRank learned from, so DockQ is a guess: 9 chains",
         ),
+        (Case(TWO, row={"side_chains": "no side chains in chain A"}), "no side chains in chain A"),
         (Case(TWO, clusters=APART), "b cannot be told apart from it and binds differently: look at both"),
         (
             Case(TWO, confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")]),

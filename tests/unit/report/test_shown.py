@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from scored_folders import LOST, UNLIKE, open_folder, write_answer
+from structures_text import put
 from toporank.app.commands.shown import answer
 from toporank.app.commands.terminal import Terminal
-from toporank.confidence.beside import UNREAD
 from toporank.confidence.table import Confidence
 from toporank.ranking.interfaces import MAIN, SIDE
 from toporank.ranking.scored import Scored
@@ -64,7 +64,8 @@ def test_a_model_of_several_partners_has_a_row_for_each_pair(tmp_path):
 
 def screen(tmp_path, **options: object) -> Scored:
     targets = {f"T{i:02}": {"m": 0.9 - i / 15} for i in range(13)}
-    confidence = [Confidence("T00", "m", status="incomplete", reason=f"{UNREAD} x")]
+    put(tmp_path / "models/T00", {"m.pdb": "", "scores.json": {}})
+    confidence = [Confidence("T00", "m", status="incomplete", reason="its file")]
     models = {**targets, "lost": {"m": LOST}}
     return scored_in(tmp_path, models, confidence=confidence, **options)
 
@@ -76,8 +77,9 @@ def test_a_screen_has_a_row_for_the_most_promising_and_sums_up_the_verdicts(tmp_
         "T00     believe   0.90  0.80 to 1.00         90 %  m                1  caveat",
     ]
     assert [line.split()[0] for line in lines[1:11]] == [f"T{i:02}" for i in range(10)]
-    assert lines[11:15] == [
-        f"{UNREAD} x",
+    assert lines[11:16] == [
+        "TopoRank does not read scores.json in folder T00, which looks like a predictor's file",
+        "(docs/inputs.md lists the names that it reads)",
         "14 targets: believe 3, check 7, do not believe 3",
         "4 more in targets.csv; 1 has a caveat",
         "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty",

@@ -10,7 +10,7 @@ from toporank.structures.side_chains import FEWEST, lacking_side_chains
 BACKBONE = ["N", "CA", "C", "O"]
 
 
-def notes(parent: str, atoms: list[str], n: int = FEWEST, whole: int = 0) -> list[str]:
+def notes(parent: str, atoms: list[str], n: int = FEWEST, whole: int = 0) -> str:
     """What is said of a chain A of n residues, of which the last `whole` have a side chain."""
     names, residue_of = [], []
     for residue in range(n):
@@ -34,13 +34,12 @@ def notes(parent: str, atoms: list[str], n: int = FEWEST, whole: int = 0) -> lis
     ],
 )
 def test_what_a_chain_without_side_chains_is(parent, atoms, kind):
-    assert notes(parent, atoms) == [
-        f"no side chains in chain A ({kind}): the score means little"
-    ]
+    said = f"no side chains in chain A ({kind}): the score means little"
+    assert notes(parent, atoms) == said
 
 
 def test_a_peptide_and_a_chain_with_more_than_a_tenth_of_its_side_chains_are_not_named():
-    assert notes("LEU", BACKBONE, n=FEWEST - 1) == []
+    assert notes("LEU", BACKBONE, n=FEWEST - 1) == ""
     assert notes("LEU", BACKBONE, n=20, whole=2)
-    assert notes("LEU", BACKBONE, n=20, whole=3) == []
-    assert notes("", BACKBONE) == []
+    assert notes("LEU", BACKBONE, n=20, whole=3) == ""
+    assert notes("", BACKBONE) == ""

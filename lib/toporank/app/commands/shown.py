@@ -12,11 +12,12 @@ import pandas as pd
 
 from toporank import layout
 from toporank.app.commands.terminal import Terminal
-from toporank.confidence.beside import UNREAD
+from toporank.confidence.beside import unread
+from toporank.confidence.table import INCOMPLETE
 from toporank.errors import TopoRankError, printable
 from toporank.finding.complexes import Grouped
 from toporank.finding.scan import is_model
-from toporank.programs.catalogue import programs_of
+from toporank.programs.catalogue import place_of, programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
@@ -27,7 +28,7 @@ from toporank.report.drawings import matrices_of_model
 from toporank.report.pair_confidence import OfPair, of_pairs
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import Status
-from toporank.tables.notes import BETWEEN
+from toporank.tables.frames import BETWEEN
 
 if TYPE_CHECKING:
     from toporank.app.request import Request
@@ -298,14 +299,17 @@ def _unread(scored: Scored) -> list[str]:
 
     There is one more line where there are many folders.
     """
-    sentences = []
-    for row in scored.stated.values():
-        sentences += row.reason.split("; ")
-    unread = [text for text in dict.fromkeys(sentences) if text.startswith(UNREAD)]
-    n_more = len(unread) - LISTED
+    sentences: dict[str, None] = {}
+    for model in scored.models.itertuples():
+        row = scored.stated.get((model.target, model.decoy))
+        if row and row.status == INCOMPLETE and model.path:
+            place = place_of(Path(model.path))
+            sentences[unread(place.parent).about(place)] = None
+    lines = [*filter(None, sentences)]
+    n_more = len(lines) - LISTED
     if n_more <= 0:
-        return unread
-    return [*unread[:LISTED], f"so it is in {n_more:,} more folders (confidence.csv)"]
+        return lines
+    return [*lines[:LISTED], f"so it is in {n_more:,} more folders (confidence.csv)"]
 
 
 def described(request: Request, models: ScoringInput, terminal: Terminal) -> list[str]:

@@ -328,6 +328,7 @@ def _facts_of_interface(made: Artefacts) -> dict[str, Any]:
         "n_chains": len(complex_.chains),
         "n_interface_residues": len(interface.index),
         "meetings": interface.meetings,
+        "side_chains": complex_.side_chains,
         "notes": [*complex_.notes, *not_looked_at(complex_, interface.index)],
         "shape": shape_of(complex_),
     }

@@ -41,7 +41,6 @@ from toporank.files.atomic import note_progress
 from toporank.files.state import FileState, state_if_there
 from toporank.structures.dssp import DsspMissingError, dssp_version
 from toporank.structures.identity import DecoyKey, Status
-from toporank.structures.side_chains import WITHOUT_SIDE_CHAINS
 from toporank.structures.text import read_content
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 1.0
 BUILD_AGAIN = "build the chunk again: --forcerun build_chunk"
-FACTS = ("n_chains", "n_interface_residues", "meetings", "shape")
+FACTS = ("n_chains", "n_interface_residues", "meetings", "shape", "side_chains")
 STATUS_OF = {
     NoInterfaceError: Status.NO_INTERFACE,
     ChainMissingError: Status.CHAIN_MISSING,
@@ -226,9 +225,9 @@ def _through_stages(
         status, reason = _verdict(error)
         if isinstance(error, ChangedError):
             row = row._replace(structure_sha256="")
-        notes = [note for note in row.reason.split("; ") if WITHOUT_SIDE_CHAINS in note]
         facts = _facts(error.facts) if isinstance(error, TopoRankError) else {}
-        return row._replace(status=status, reason="; ".join([reason, *notes]), **facts)
+        reason = "; ".join(filter(None, [reason, row.side_chains]))
+        return row._replace(status=status, reason=reason, **facts)
     finally:
         log.info("%s/%s: %s", row.target, row.decoy, ", ".join(times))
 

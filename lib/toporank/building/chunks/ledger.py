@@ -27,7 +27,8 @@ class LedgerRow(NamedTuple):
     decoy's file; empty if it cannot be read. shape : as from
     `structures.model_shape.shape_of`. dockq : the label in its graph. interface, topology, nodes,
     graphs : checksums of its artefacts; empty without one. parts : those of the graphs of its
-    interfaces, as `parts_text` writes them; empty without any graph.
+    interfaces, as `parts_text` writes them; empty without any graph. side_chains : which chains
+    have none, in a sentence.
     """
 
     target: str
@@ -46,6 +47,7 @@ class LedgerRow(NamedTuple):
     nodes: str = ""
     graphs: str = ""
     parts: str = ""
+    side_chains: str = ""
 
     @property
     def graphs_of_interfaces(self) -> dict[str, str]:
