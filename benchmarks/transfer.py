@@ -97,6 +97,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("study", type=Path)
+    parser.add_argument(
+        "--alike",
+        type=Path,
+        help="what study/on_device.py built: how alike models are comes from there, not from STUDY",
+    )
     parser.add_argument("--trees", type=Path)
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
     parser.add_argument(
@@ -114,15 +119,17 @@ def main() -> None:
         "--judge", type=Path, help="folder of a scorer, whose judge is fitted anew"
     )
     args = parser.parse_args()
-    study = CrossValidation(args.study, _datasets(args.study))
     kept = args.tables / "predictions.csv.gz"
-    if args.again or not kept.exists():
+    study = None
+    if not args.alike:
+        study = CrossValidation(args.study, _datasets(args.study))
+    if study and (args.again or not kept.exists()):
         decoys = with_witnesses(study, args.run)
         decoys.round(6).to_csv(
             kept, index=False, compression={"method": "gzip", "mtime": 0}
         )
     decoys = pd.read_csv(kept, dtype=TEXT)
-    if args.without:
+    if study and args.without:
         decoys = without_their_source(study, decoys)
         decoys.round(6).to_csv(
             kept, index=False, compression={"method": "gzip", "mtime": 0}
@@ -133,17 +140,18 @@ def main() -> None:
             on=KEYS,
             how="left",
         )
-    for name in ("scorer", "alone", "network_without", "one_without"):
+    similarity = study.similarity if study else similarity_of(args.alike, decoys)
+    for name in ("scorer", "alone", "network_without", "one_without", "own_score"):
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
     if args.judge:
-        refit(args.judge, decoys, study.similarity)
+        refit(args.judge, decoys, similarity)
     if args.picture:
-        draw(decoys, study.similarity, args.picture)
+        draw(decoys, similarity, args.picture)
     table = pd.concat(
         [
-            ranked(decoys, study.similarity),
-            trusted(decoys, study.similarity),
-            of_kinds(decoys, study.similarity),
+            ranked(decoys, similarity),
+            trusted(decoys, similarity),
+            of_kinds(decoys, similarity),
             pd.read_csv(POOLS),
         ],
         ignore_index=True,
@@ -166,6 +174,24 @@ def refit(scorer: Path, decoys: pd.DataFrame, similarity: dict) -> None:
         new.model_copy(update={"domain": domain, "quality": old.quality}),
     )
     seal(scorer, mean=True)
+
+
+def similarity_of(work: Path, decoys: pd.DataFrame) -> dict:
+    """How alike decoys are, by data set and target, from what `study/on_device.py` built.
+
+    (n, n) each, in the order of the table.
+    """
+    arrays = np.load(work / "alike.npz")
+    about = pd.read_csv(work / "decoys.csv", dtype=TEXT)
+    names_of = {}
+    for key, rows in about.groupby(["dataset", "target"]):
+        names_of[key] = sorted(rows["decoy"])
+    found = {}
+    for key, rows in decoys.groupby(["dataset", "target"], sort=False):
+        places = [names_of[key].index(decoy) for decoy in rows["decoy"]]
+        alike = arrays["/".join(key)].astype(float)
+        found[key] = alike[np.ix_(places, places)]
+    return found
 
 
 def _datasets(study: Path) -> list[str]:
@@ -291,6 +317,7 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     without = decoys["network_without"].to_numpy(float)
     one_without = decoys["one_without"].to_numpy(float)
     alone = decoys["alone"].to_numpy(float)
+    own_score = decoys["own_score"].to_numpy(float)
     confidence, scorer, touching, residues = (
         decoys[name].to_numpy(float)
         for name in ("confidence", "scorer", "touching", "n_interface_residues")
@@ -393,6 +420,7 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "network, source left out": lambda pool: without[pool.rows],
         "one network, source left out": lambda pool: one_without[pool.rows],
         "confidence": lambda pool: confidence[pool.rows],
+        "docking score": lambda pool: -own_score[pool.rows],
         "consensus": consensus,
         "contacts - 5 clashes": lambda pool: touching[pool.rows],
         "trees without the others (dropped)": lambda pool: alone[pool.rows],

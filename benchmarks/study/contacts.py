@@ -242,7 +242,6 @@ def learn(work: Path, out: Path, seeds: list[int]) -> None:
 
 def table(work: Path, said: Path) -> None:
     """Write ranking loss, Spearman per target and pooled, of networks, contacts and judges."""
-    about = pd.read_csv(work / "decoys.csv", dtype=transfer.TEXT)
     decoys = pd.read_csv("docs/scorer/predictions.csv.gz", dtype=transfer.TEXT)
     decoys = decoys.sort_values(KEYS, ignore_index=True)
     seeds = [
@@ -259,7 +258,7 @@ def table(work: Path, said: Path) -> None:
     decoys = decoys.fillna(
         {name: 0.0 for name in decoys if name.startswith(("mean_", "area_"))}
     )
-    similarity = _similarity(work / "alike.npz", about, decoys)
+    similarity = transfer.similarity_of(work, decoys)
     decoys["within"] = decoys.groupby(["dataset", "target"]).cumcount()
     decoys["confidence"] = transfer.by_confidence(decoys)
     judges = {}
@@ -317,18 +316,6 @@ def table(work: Path, said: Path) -> None:
         sort=False,
     )
     print(mean.round(3).to_string())
-
-
-def _similarity(path: Path, about: pd.DataFrame, decoys: pd.DataFrame) -> dict:
-    arrays = np.load(path)
-    names_of = {
-        key: sorted(rows["decoy"]) for key, rows in about.groupby(["dataset", "target"])
-    }
-    found = {}
-    for key, rows in decoys.groupby(["dataset", "target"], sort=False):
-        places = [names_of[key].index(decoy) for decoy in rows["decoy"]]
-        found[key] = arrays["/".join(key)].astype(float)[np.ix_(places, places)]
-    return found
 
 
 def _judges(decoys: pd.DataFrame, name: str, network: np.ndarray) -> dict:

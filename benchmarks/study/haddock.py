@@ -1,12 +1,15 @@
 """Labelled poses of HADDOCK3 from unbound partners, smaller complexes first.
 
-    PYTHONPATH=lib python benchmarks/study/haddock.py HADDOCK3 FIFTH OUT [--pairs 40]
+    PYTHONPATH=lib python benchmarks/study/haddock.py dock HADDOCK3 FIFTH OUT [--pairs 40]
+    PYTHONPATH=lib python benchmarks/study/haddock.py witnesses OUT WORK
 
 HADDOCK3 is the program, FIFTH the folder of the fifth data release. Restraints are true, half true
 (half of them kept, and as many moved to other residues) and by centre of mass in turn. OUT gets
 `decoys/<id>/<step>_<n>.pdb`, `natives/<id>.pdb` and labels.csv, with HADDOCK's score and the part of
 it that restraints give; a pair that is there is left as it is. A rigid-body pose of a small pair
-takes 5 CPU seconds, a flexible one 30. CNS, which HADDOCK3 runs, is free for non-profit use only, so
+takes 5 CPU seconds, a flexible one 30. `witnesses` adds the poses to docs/scorer/predictions.csv.gz
+once `on_device.py haddock OUT WORK` has made their graphs: with what the network says that had not
+seen their cluster, and HADDOCK's score without restraints. No network has seen such a pose. CNS, which HADDOCK3 runs, is free for non-profit use only, so
 that poses stay outside the repository.
 """
 
@@ -25,26 +28,44 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from toporank.chains.complex_kinds import kind_of_complex
+from toporank.comparing.homology.chain_tables import read_chains, sequences_of_chains
 from toporank.comparing.native.label import Native, label
+from toporank.files.packfile import PackedGraphs
+from toporank.learning.inference import open_network, predict_all
 from toporank.structures.read import read_complex
 
 RESTRAINTS = ("true", "half", "centre")
 AIR = {"rigidbody": 0.01, "flexref": 0.1, "emref": 0.1}
 """Weight of the energy of restraints in the score of a step, by default."""
 PARTNERS = (("A",), ("B",))
+PREDICTIONS = Path("docs/scorer/predictions.csv.gz")
+NETWORKS = Path("resources/scorer/ensemble")
+KEYS = ["dataset", "target", "decoy"]
+TEXT = dict.fromkeys([*KEYS, "group", "cluster"], str)
+HADDOCK = "haddock"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("haddock", type=Path)
-    parser.add_argument("fifth", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--pairs", type=int, default=40)
-    parser.add_argument("--rigid", type=int, default=40)
-    parser.add_argument("--flexible", type=int, default=4)
+    steps = parser.add_subparsers(dest="step", required=True)
+    docking = steps.add_parser("dock")
+    docking.add_argument("haddock", type=Path)
+    docking.add_argument("fifth", type=Path)
+    docking.add_argument("out", type=Path)
+    docking.add_argument("--pairs", type=int, default=40)
+    docking.add_argument("--rigid", type=int, default=40)
+    docking.add_argument("--flexible", type=int, default=4)
+    judging = steps.add_parser("witnesses")
+    judging.add_argument("out", type=Path)
+    judging.add_argument("work", type=Path)
     args = parser.parse_args()
+    dock(args) if args.step == "dock" else witnesses(args.out, args.work)
+
+
+def dock(args: argparse.Namespace) -> None:
     table = pd.read_csv(args.fifth / "bm5-haddock.csv")
     table["size"] = table["n_res_receptor"] + table["n_res_ligand"]
     table = table.sort_values("size").head(args.pairs)
@@ -158,6 +179,53 @@ def energies(step: Path, name: str) -> tuple[float, float]:
         if str(each.get("file_name", "")).startswith(f"{name}."):
             return round(each["score"], 4), each["unw_energies"]["air"]
     return np.nan, np.nan
+
+
+def witnesses(out: Path, work: Path) -> None:
+    """Put the poses into the table of predictions, in place of those that are there."""
+    predictions = pd.read_csv(PREDICTIONS, dtype=TEXT)
+    predictions = predictions[predictions["dataset"] != HADDOCK]
+    decoys = pd.read_csv(work / "decoys.csv", dtype=TEXT)
+    decoys = decoys[decoys["dataset"] == HADDOCK].drop(columns=["cluster", "fold"])
+    docked = pd.concat([pd.read_csv(p) for p in sorted((out / "pairs").glob("*.csv"))])
+    docked["own_score"] = docked["haddock"] - docked["restraints_part"]
+    docked = docked.rename(columns={"Target": "target", "Model": "decoy"})
+    decoys = decoys.merge(docked[["target", "decoy", "own_score"]])
+    known = predictions.drop_duplicates("target")[["target", "cluster", "fold"]]
+    decoys = decoys.merge(known, how="left")
+    decoys["cluster"] = decoys["cluster"].fillna(decoys["target"])
+    sequences = sequences_of_chains(read_chains(work / HADDOCK / "chains.csv"))
+    kinds = {
+        target: kind_of_complex(chains.values()) for target, chains in sequences.items()
+    }
+    decoys["kind"] = decoys["target"].map(kinds)
+    decoys["network"] = by_unseen(decoys, work)
+    for name in ("network_without", "one_without"):
+        decoys[name] = decoys["network"]
+    joined = pd.concat([predictions, decoys], ignore_index=True).sort_values(KEYS)
+    joined.round(6).to_csv(
+        PREDICTIONS, index=False, compression={"method": "gzip", "mtime": 0}
+    )
+    print(decoys.groupby("target")[["dockq", "network"]].agg(["size", "max", "mean"]))
+
+
+def by_unseen(decoys: pd.DataFrame, work: Path) -> pd.Series:
+    """DockQ by the network of the fold of each decoy; by all where it is in none."""
+    store = PackedGraphs.open([work / HADDOCK / "graphs.safetensors"])
+    place = pd.DataFrame({"target": store.target, "decoy": store.decoy})
+    place["place"] = range(len(place))
+    chosen = decoys.merge(place, how="left")["place"]
+    by_fold = {}
+    for path in sorted(NETWORKS.glob("fold*.safetensors")):
+        fold = int(path.name.removeprefix("fold").partition("_")[0])
+        network, _ = open_network(path)
+        found = predict_all([network], store.some(chosen.to_numpy()))[0]
+        by_fold[fold] = found.score.astype(float)
+    of_folds = pd.DataFrame(by_fold, index=decoys.index)
+    predicted = of_folds.mean(axis=1)
+    for fold, scores in of_folds.items():
+        predicted = predicted.mask(decoys["fold"] == fold, scores)
+    return predicted
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
 """Trains all networks of a study on one machine with a GPU and many cores, in minutes.
 
     python benchmarks/study/on_device.py build IN WORK --until SECONDS
+    python benchmarks/study/on_device.py haddock POSES WORK
     python benchmarks/study/on_device.py train WORK OUT --until SECONDS
 
 IN is a folder into which the data releases come, in any order: `second_natives.structures`,
 `fifth_natives.structures`, `predicted.structures`, `real_decoys.tar.xz`, `membrane.tar.xz` and
 `first/` (natives of the first release), with the tables and scripts of the releases in `tables/`.
-A file counts as soon as `NAME.ready` lies beside it. `build` makes the graphs of all labelled
-decoys, and poses of natives as many as time allows: eight of all qualities, the wrong ones that
-score best in docking, crystal contacts where a biological interface is known, and the native.
-`train` trains the networks of `jobs` in their order, and writes what each says of the decoys that
-it has not seen. `--until` is in seconds since 1970.
+A file counts as soon as `NAME.ready` lies beside it. `build`, which goes on where it was stopped,
+makes the graphs of all labelled decoys, and poses of natives as many as time allows: eight of all
+qualities, the wrong ones that score best in docking, crystal contacts where a biological interface
+is known, and the native. `haddock` adds the poses that `haddock.py` left in a folder. `train` trains
+the networks of `jobs` in their order, and writes what each says of the decoys that it has not seen.
+`--until` is in seconds since 1970.
 """
 
 from __future__ import annotations
@@ -41,9 +43,14 @@ GROUPS = {
     "sabdab-docked": "antibody",
     "membrane": "membrane",
     "perturbed": "perturbed",
+    "haddock": "haddock",
 }
 """Data sets by their groups."""
-POSES, HARD, ROTATIONS = 8, 4, 48
+NEW_SOURCES = ("docked", "af2-boltz", "haddock")
+"""Data sets on which networks are judged that saw none of them."""
+POSES, HARD = 8, 4
+ROTATIONS = 48
+"""Of the docking of a native; --rotations has fewer, where cores are few."""
 RESIDUES, PAIRS, PAIRS_A_RESIDUE = 650, 40, 2.5
 NO_NATIVE = "4huq"
 
@@ -275,7 +282,12 @@ def of_matched_sizes(pool: list, bound, wanted: int, rng: np.random.Generator) -
 
 
 def poses_of(
-    work: Path, folder: Path, target: str, partners: str, crystals: list
+    work: Path,
+    folder: Path,
+    target: str,
+    partners: str,
+    crystals: list,
+    rotations: int = ROTATIONS,
 ) -> str:
     """Poses of a native, kept until graphs can be made."""
     from toporank.comparing.native.label import Native
@@ -303,7 +315,7 @@ def poses_of(
         cases = sampling._docking_cases(source, failures)
         pool = []
         for case in cases:
-            pool += dock(case, ROTATIONS // len(cases), rng)
+            pool += dock(case, rotations // len(cases), rng)
         chosen = of_matched_sizes(pool, cases[0], 4 * POSES, rng)
         candidates = sampling._labelled_poses(
             chosen, 2 * POSES, target, failures, lambda *_: None
@@ -438,6 +450,19 @@ def compile_part(part: str) -> str:
     return f"{part} compiled in {time.time() - begin:.0f} s"
 
 
+def is_done(work: Path, task: tuple) -> bool:
+    """Whether an earlier run has made the graphs of a task."""
+    if task[0] is of_target:
+        dataset, target = GROUPS[task[2]], task[3]
+    elif task[0] is perturbed:
+        dataset, target = "perturbed", task[3]
+    elif task[0] is poses_of:
+        dataset, target = "sampled", task[3]
+    else:
+        return False
+    return (work / f"parts/{dataset}__{target}.pkl").exists()
+
+
 def build(args: argparse.Namespace) -> None:
     inputs, work, tables = args.inputs, args.work, args.inputs / "tables"
     (work / "parts").mkdir(parents=True, exist_ok=True)
@@ -487,6 +512,7 @@ def build(args: argparse.Namespace) -> None:
             if compiled == 2 and waiting:
                 queue += waiting
                 waiting = []
+            queue = [entry for entry in queue if not is_done(work, entry[1])]
             queue.sort(key=lambda entry: entry[0])
             while queue and len(running) < args.cores + 2:
                 task = queue.pop(0)[1]
@@ -528,6 +554,7 @@ def build(args: argparse.Namespace) -> None:
                                 row.id,
                                 row.partners,
                                 of_crystal,
+                                args.rotations,
                             )
                             queue.append((3 + place / 1e4, entry))
                 elif task[0] is poses_of:
@@ -569,6 +596,24 @@ def build(args: argparse.Namespace) -> None:
     pack_all(work, args.cores)
     (work / "built").touch()
     print(f"{time.time() - begin:.0f} s: packed", flush=True)
+
+
+def add_haddock(args: argparse.Namespace) -> None:
+    """Make the graphs of HADDOCK3's poses of pairs that have none, and all packs again."""
+    models = args.work / "models.pkl"
+    for path in sorted((args.poses / "pairs").glob("*.csv")):
+        pair = path.stem
+        if (args.work / f"parts/haddock__{pair}.pkl").exists():
+            continue
+        texts = {"native": (args.poses / f"natives/{pair}.pdb").read_text()}
+        rows = []
+        for row in pd.read_csv(path, dtype=str).itertuples():
+            decoy = args.poses / f"decoys/{pair}/{row.Model}.pdb"
+            texts[row.Model] = decoy.read_text()
+            rows.append((row.Model, row.Partners, None))
+        models.write_bytes(pickle.dumps(texts))
+        print(of_target(args.work, "haddock", pair, models, rows) or pair, flush=True)
+    pack_all(args.work, args.cores)
 
 
 # ---- packs ---------------------------------------------------------------------------------------
@@ -701,7 +746,7 @@ EPOCHS = 18
 def jobs() -> list[dict]:
     """Networks in the order in which they are trained.
 
-    source, fold : what they do not see. quality : of contacts, by shared areas or CA atoms.
+    sources, fold : what they do not see. quality : of contacts, by shared areas or CA atoms.
     natives : share of those with poses.
     """
     found = []
@@ -710,26 +755,29 @@ def jobs() -> list[dict]:
         found.append({"quality": "area", "seed": SEEDS[0], "natives": 1.0, **job})
 
     judged = ("docked", "af2-boltz")
+    add(sources=NEW_SOURCES)
+    add(sources=NEW_SOURCES, quality="ca")
+    for natives in (0.25, 0.5):
+        add(sources=NEW_SOURCES, natives=natives)
     for source in judged:
-        add(source=source)
+        add(sources=(source,))
     for fold in range(5):
         add(fold=fold)
     for source in judged:
-        add(source=source, quality="ca")
-        for natives in (0.25, 0.5):
-            add(source=source, natives=natives)
+        add(sources=(source,), quality="ca")
     for source in sorted(set(GROUPS.values()) - set(judged)):
-        add(source=source)
+        add(sources=(source,))
     for seed in SEEDS[1:]:
+        add(sources=NEW_SOURCES, seed=seed)
         for fold in range(5):
             add(fold=fold, seed=seed)
         for source in sorted(GROUPS.values()):
-            add(source=source, seed=seed)
+            add(sources=(source,), seed=seed)
     return found
 
 
 def job_name(job: dict) -> str:
-    what = job.get("source") or f"fold{job['fold']}"
+    what = "+".join(job["sources"]) if "sources" in job else f"fold{job['fold']}"
     return f"{what}_{job['quality']}_{job['natives']:g}_{job['seed']}"
 
 
@@ -753,12 +801,11 @@ def train_one(work: Path, out: Path, job: dict, accelerator: str) -> str:
     packs = work / "ca" if job["quality"] == "ca" else work
     splits = pd.read_csv(work / "splits.csv", dtype={"target": str, "cluster": str})
     splits = splits.astype({"fold": "Int64"})
-    source, fold = job.get("source"), job.get("fold")
-    datasets = sorted(splits["dataset"].unique())
-    if source:
-        touched = splits.loc[splits["dataset"] == source, "cluster"].unique()
+    sources, fold = job.get("sources", ()), job.get("fold")
+    datasets = sorted(set(splits["dataset"]) - set(sources))
+    if sources:
+        touched = splits.loc[splits["dataset"].isin(sources), "cluster"].unique()
         splits.loc[splits["cluster"].isin(touched), "fold"] = fold = 99
-        datasets.remove(source)
     is_sampled = splits["dataset"] == "sampled"
     if job["natives"] < 1:
         ids = splits.loc[is_sampled, "target"].sample(frac=1, random_state=3)
@@ -811,10 +858,10 @@ def predict(work: Path, out: Path, job: dict, splits: pd.DataFrame, name: str) -
     from toporank.learning.inference import open_network, predict_all
 
     network = open_network(out / f"networks/{name}.safetensors")[0]
-    unseen = splits[splits["fold"] == (99 if job.get("source") else job["fold"])]
+    unseen = splits[splits["fold"] == job.get("fold", 99)]
     unseen = set(zip(unseen["dataset"], unseen["target"], strict=True))
     parts = []
-    for dataset in GROUPS.values() if not job.get("source") else [job["source"]]:
+    for dataset in job.get("sources", GROUPS.values()):
         path = work / dataset / "graphs.safetensors"
         if not path.exists():
             continue
@@ -884,6 +931,11 @@ def main() -> None:
     one.add_argument("inputs", type=Path)
     one.add_argument("work", type=Path)
     one.add_argument("--cores", type=int, default=CORES)
+    one.add_argument("--rotations", type=int, default=ROTATIONS)
+    poses = steps.add_parser("haddock")
+    poses.add_argument("poses", type=Path)
+    poses.add_argument("work", type=Path)
+    poses.add_argument("--cores", type=int, default=CORES)
     other = steps.add_parser("train")
     other.add_argument("work", type=Path)
     other.add_argument("out", type=Path)
@@ -898,7 +950,7 @@ def main() -> None:
             "--most", type=int, default=0, help="targets, or networks, for a try"
         )
     args = parser.parse_args()
-    build(args) if args.step == "build" else train(args)
+    {"build": build, "haddock": add_haddock, "train": train}[args.step](args)
 
 
 if __name__ == "__main__":
