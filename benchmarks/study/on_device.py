@@ -757,18 +757,18 @@ def jobs() -> list[dict]:
     judged = ("docked", "af2-boltz")
     add(sources=NEW_SOURCES)
     add(sources=NEW_SOURCES, quality="ca")
-    for natives in (0.25, 0.5):
-        add(sources=NEW_SOURCES, natives=natives)
+    for seed in SEEDS[1:]:
+        add(sources=NEW_SOURCES, seed=seed)
     for source in judged:
         add(sources=(source,))
+        add(sources=(source,), quality="ca")
+    for natives in (0.25, 0.5):
+        add(sources=NEW_SOURCES, natives=natives)
     for fold in range(5):
         add(fold=fold)
-    for source in judged:
-        add(sources=(source,), quality="ca")
     for source in sorted(set(GROUPS.values()) - set(judged)):
         add(sources=(source,))
     for seed in SEEDS[1:]:
-        add(sources=NEW_SOURCES, seed=seed)
         for fold in range(5):
             add(fold=fold, seed=seed)
         for source in sorted(GROUPS.values()):
@@ -898,7 +898,11 @@ def train(args: argparse.Namespace) -> None:
     for name in ("decoys.csv", "splits.csv", "alike.npz"):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes((work / name).read_bytes())
-    todo = jobs()[: args.most or None]
+    todo = []
+    for job in jobs():
+        if not (out / f"predictions/{job_name(job)}.csv").exists():
+            todo.append(job)
+    todo = todo[: args.most or None]
     context = multiprocessing.get_context("spawn")
     accelerator = "gpu" if args.gpu else "cpu"
     with ProcessPoolExecutor(

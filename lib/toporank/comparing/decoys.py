@@ -107,6 +107,16 @@ class Contacts:
             share = (weights[contacts] - of_decoy) / (weight.sum() - of_decoy)
             yield self._pairs[contacts], np.clip(share, 0.0, 1.0)
 
+    def between(self, one: np.ndarray, other: np.ndarray) -> Contacts:
+        """Those between residues of two sides alone. one, other : bool, (R,)."""
+        first, second = self._pairs.T
+        wanted = (one[first] & other[second]) | (other[first] & one[second])
+        of_decoys = []
+        for i in range(len(self.sizes)):
+            contacts = self._of(i)
+            of_decoys.append(self._pairs[contacts[wanted[contacts]]])
+        return Contacts(of_decoys)
+
     def _of(self, i: int) -> np.ndarray:
         return self._contact[self._ends[i] - self.sizes[i] : self._ends[i]]
 
@@ -135,6 +145,7 @@ class Decoys(NamedTuple):
     interface : which residues are in the interface, bool, shape (n, R)
     residues : of each decoy, place among the R residues → what the decoy itself calls that residue
     chains : of each decoy by name; those of decoys with the same residues are one object
+    places : of the residues of each chain of the target
     """
 
     names: list[str]
@@ -143,6 +154,15 @@ class Decoys(NamedTuple):
     interface: np.ndarray
     residues: list[dict[int, ResidueId]]
     chains: list[dict[str, Chain]]
+    places: dict[str, set[int]]
+
+    def between(self, partners: Iterable[Iterable[str]]) -> Contacts:
+        """The contacts between two partners, by the chains of the target."""
+        sides = np.zeros((2, self.interface.shape[1]), dtype=bool)
+        for side, chains in zip(sides, partners, strict=True):
+            for chain in chains:
+                side[list(self.places.get(chain, ()))] = True
+        return self.contacts.between(*sides)
 
 
 def compare(decoys: Iterable[Compared]) -> dict[str, Comparison]:
@@ -281,6 +301,7 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
     further: dict[tuple, int] = {}
     # the same for the same residues and map
     places_of: dict[tuple, tuple[np.ndarray, dict[int, ResidueId]]] = {}
+    of_chains: dict[str, set[int]] = {}
     placed = []
     for of_decoy, chain_map in zip(chains, maps, strict=True):
         key = id(of_decoy), tuple(chain_map.items())
@@ -292,6 +313,8 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
                     other = chain_map.get(name, name), *chain.residues[i][1:]
                     place = further.setdefault(other, target.n + len(further))
                     places[chain.index[i]] = place
+                of_chain = of_chains.setdefault(chain_map.get(name, name), set())
+                of_chain.update(places[chain.index].tolist())
             places_of[key] = places, _names(of_decoy, places)
         placed.append(places_of[key])
     n_residues = target.n + len(further)
@@ -309,6 +332,7 @@ def _read(decoys: tuple[tuple[str, bytes, tuple], ...]) -> Decoys:
         interface=interface,
         residues=[names for _, names in placed],
         chains=chains,
+        places=of_chains,
     )
 
 

@@ -1,7 +1,7 @@
 """The decoys of one target: from their files to scores, compared with each other and ranked.
 
 `TargetScorer.score` is the whole way: networks predict from graphs (`scorer.networks`), the judge
-weighs that with the predictor's confidence and the other decoys (`scorer.judge`).
+weighs that with the predictor's confidence and the other decoys (`scorer.judging`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ from toporank.ranking.interfaces import (
 from toporank.ranking.model_table import COMPLEX, score_record
 from toporank.ranking.residues import contact_rows, residue_rows
 from toporank.ranking.target_result import TargetCache, TargetResult
-from toporank.scorer.judge import Judge, how_far_to_trust, judged, read_judge
+from toporank.scorer.judge import Judge, how_far_to_trust, read_judge
+from toporank.scorer.judging import judged
 from toporank.scorer.prediction import NOTHING, Predictions
 from toporank.scorer.residue_quality import with_quality
 from toporank.scorer.scorer import Scorer

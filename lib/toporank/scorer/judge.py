@@ -46,8 +46,7 @@ is its own level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -55,10 +54,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from toporank.chains.complex_kinds import WITH_BINDER
-from toporank.comparing.decoys import Compared, read_decoys
-from toporank.comparing.votes import similarities
-from toporank.confidence.own_order import first_of_program
-from toporank.confidence.table import Confidence, counted
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text
 from toporank.metrics import Floats
@@ -472,123 +467,6 @@ def read_judge(path: Path) -> Judge:
         raise RecordError(
             f"not a usable judge: {error}", where=path, remedy=REMEDY
         ) from error
-
-
-def judged(
-    judge: Judge,
-    scores: Iterable[Score],
-    contacts: Callable[[DecoyKey], Compared],
-    copy_of: Mapping[DecoyKey, str],
-    stated: Iterable[Confidence],
-    kinds: Mapping[str, str],
-) -> list[Score]:
-    """The scores of networks with the DockQ to expect in their place.
-
-    Interfaces of a decoy are judged by the networks alone. Copies vote once, and have the numbers
-    of their originals.
-
-    Parameters
-    ----------
-    judge : of the scorer
-    scores : of the networks, of decoys and their interfaces, by target
-    contacts : (target, decoy) → what it is compared by
-    copy_of : (target, decoy) → the decoy that it is a copy of
-    stated : rows of confidence.csv that count, those of copies alike
-    kinds : target → which kind of complex it is
-    """
-    scores = [score._replace(kind=kinds.get(score.target, "")) for score in scores]
-    confidence_of = {(row.target, row.decoy): row for row in stated}
-    decoys = [score for score in scores if not score.interface]
-    expected: dict[DecoyKey, Score] = {}
-    for target, group in groupby(decoys, key=lambda score: score.target):
-        of_target = list(group)
-        names = {score.decoy for score in of_target}
-        originals: list[Score] = []
-        copies: list[Score] = []
-        for score in of_target:
-            is_copy = copy_of.get((target, score.decoy)) in names
-            (copies if is_copy else originals).append(score)
-        for score in _of_target(judge, originals, contacts, confidence_of):
-            expected[target, score.decoy] = score
-        for copy in copies:
-            original = expected[target, copy_of[target, copy.decoy]]
-            expected[target, copy.decoy] = copy._replace(
-                pred_dockq=original.pred_dockq,
-                pred_network=original.pred_network,
-                consensus=original.consensus,
-                pred_confidence=original.pred_confidence,
-                is_first=original.is_first,
-            )
-    with_dockq = []
-    for score in scores:
-        if score.interface:
-            with_dockq.append(_alone(judge, score))
-        else:
-            with_dockq.append(expected[score.target, score.decoy])
-    return with_dockq
-
-
-def _of_target(
-    judge: Judge,
-    scores: list[Score],
-    contacts: Callable[[DecoyKey], Compared],
-    stated: Mapping[DecoyKey, Confidence],
-) -> list[Score]:
-    network = np.array([score.pred_dockq for score in scores])
-    rows = [stated.get((score.target, score.decoy)) for score in scores]
-    confidence = judge.confidence(
-        _measures(rows),
-        [score.kind for score in scores],
-        [row.predictor if row else "" for row in rows],
-    )
-    # in a small pool the models' own agreement says as much as the program's order
-    preferred = first_of_program(rows) if len(rows) >= judge.voters else None
-    similarity: Iterable[Floats] = ()
-    sizes = np.ones(len(scores))
-    if len(scores) > 1:
-        read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
-        similarity = similarities(read.contacts)
-        sizes = read.interface.sum(axis=1)
-    standing = judge.standing(
-        {"network": network, "confidence": confidence}, similarity, sizes, preferred
-    )
-    dockq = judge.expected(standing.level, standing.above, confidence)
-    is_first = np.zeros(len(scores), bool)
-    if preferred is not None:
-        is_first = preferred & (standing.above == standing.above.max())
-    expected = []
-    for i, of_networks in enumerate(scores):
-        score = of_networks._replace(
-            pred_dockq=round(float(dockq[i]), DECIMALS),
-            pred_network=of_networks.pred_dockq,
-            consensus=_or_none(float(standing.consensus[i])),
-            pred_confidence=_or_none(float(confidence[i])),
-            is_first=bool(is_first[i]),
-        )
-        expected.append(score)
-    return expected
-
-
-def _alone(judge: Judge, score: Score) -> Score:
-    """An interface: only the networks know something about it."""
-    network = np.array([score.pred_dockq])
-    (dockq,) = judge.structure.expected(network, np.zeros(1)).tolist()
-    return score._replace(
-        pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq
-    )
-
-
-def _measures(rows: Sequence[Confidence | None]) -> dict[str, Floats]:
-    """Measures of confidence by name, (n,) each, nan where unknown."""
-    found: dict[str, Floats] = {}
-    for name in (*OF_RESIDUES, *OF_PAIRS):
-        values = [None if row is None else counted(row, name) for row in rows]
-        found[name] = np.array(values, dtype=np.float64)
-    return found
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else round(value, DECIMALS)
 
 
 def how_far_to_trust(

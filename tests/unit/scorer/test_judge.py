@@ -30,11 +30,11 @@ from toporank.scorer.judge import (
     Judge,
     Knot,
     how_far_to_trust,
-    judged,
     ordered,
     read_judge,
     write_judge,
 )
+from toporank.scorer.judging import judged
 from toporank.scorer.prediction import Score
 
 SHIPPED = REPOSITORY / "resources/scorer/judge.json"
@@ -83,12 +83,23 @@ def by_decoy(
     rows: tuple = (),
     copies: dict | None = None,
     judge: Judge = JUDGE,
+    with_c: dict[str, frozenset[int]] | None = None,
+    chains: dict[str, dict[str, str]] | None = None,
 ) -> dict:
-    """Scores of the judge by decoy and interface. contacts : of each decoy, as numbers."""
+    """Scores of the judge by decoy and interface.
+
+    contacts, with_c : of each decoy, as numbers. chains : of each, by those of the target.
+    """
+
+    def compared(key: tuple[str, str]) -> Compared:
+        decoy = key[1]
+        touching = content(contacts[decoy], with_c=(with_c or {}).get(decoy, ()))
+        return Compared(decoy, touching, (chains or {}).get(decoy, {}))
+
     found = judged(
         judge,
         scores,
-        lambda key: Compared(key[1], content(contacts[key[1]])),
+        compared,
         copies or {},
         rows,
         {},
@@ -284,6 +295,50 @@ def test_a_model_alone_is_judged_like_an_interface_and_better_than_one_with_whic
     apart = by_decoy([score("a", 0.5), score("b", 0.5)], {"a": {1}, "b": {2}})
     assert apart["a"].pred_dockq < found["a"].pred_dockq
     assert apart["a"].consensus == 0.0
+
+
+TOUCHING = {"a": set(range(1, 9)), "b": set(range(1, 9)), "c": set(range(20, 28))}
+
+
+def interfaces(name: str) -> list[Score]:
+    scores = [score(decoy, 0.5) for decoy in TOUCHING]
+    return scores + [score(decoy, 0.5, name) for decoy in TOUCHING]
+
+
+def test_an_interface_is_judged_by_the_same_interface_of_the_other_models():
+    """Two models agree on A:B; all three agree on A:C, which says nothing about A:B."""
+    with_c = dict.fromkeys(TOUCHING, frozenset(range(40, 60)))
+    scores = [*interfaces("A:B"), *(score(decoy, 0.5, "A:C") for decoy in TOUCHING)]
+    found = by_decoy(scores, TOUCHING, with_c=with_c)
+    pair = by_decoy(interfaces("A:B"), TOUCHING)
+    for decoy in TOUCHING:
+        assert found[decoy + "A:B"].pred_dockq == pair[decoy + "A:B"].pred_dockq
+        # of a pair the interface is the whole
+        assert pair[decoy + "A:B"].pred_dockq == pair[decoy].pred_dockq
+        assert found[decoy + "A:C"].pred_dockq > found["aA:B"].pred_dockq
+        assert found[decoy + "A:B"].pred_network == 0.5
+    assert found["aA:B"].pred_dockq > found["cA:B"].pred_dockq
+
+
+def test_interfaces_are_the_same_by_the_chains_of_the_target():
+    swapped = {"b": {"A": "B", "B": "A"}}
+    found = by_decoy(interfaces("A:B"), TOUCHING, chains=swapped)
+    plain = by_decoy(interfaces("A:B"), TOUCHING)
+    assert found["bA:B"].pred_dockq == plain["bA:B"].pred_dockq
+    elsewhere = by_decoy(
+        interfaces("A:B"), TOUCHING, chains={"b": {"A": "D", "B": "E"}}
+    )
+    assert elsewhere["aA:B"].pred_dockq < plain["aA:B"].pred_dockq
+
+
+def test_the_interface_of_a_copy_has_no_vote_and_the_number_of_its_original():
+    scores = [*interfaces("A:B"), score("d", 0.5), score("d", 0.5, "A:B")]
+    touching = {**TOUCHING, "d": TOUCHING["c"]}
+    copies = {("T", "d"): "c"}
+    found = by_decoy(scores, touching, copies=copies)
+    plain = by_decoy(interfaces("A:B"), TOUCHING)
+    assert found["dA:B"].pred_dockq == found["cA:B"].pred_dockq
+    assert found["cA:B"].pred_dockq == plain["cA:B"].pred_dockq
 
 
 def test_each_witness_counts_in_the_direction_in_which_it_points():

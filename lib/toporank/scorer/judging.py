@@ -1,0 +1,205 @@
+"""The models of a target, and their interfaces, as a judge sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from toporank.chains.partners import ChainMap, chains_of
+from toporank.comparing.decoys import Compared, read_decoys
+from toporank.comparing.votes import similarities
+from toporank.confidence.own_order import first_of_program
+from toporank.confidence.table import Confidence, counted
+from toporank.metrics import Floats
+from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Judge
+from toporank.scorer.prediction import DECIMALS, Score
+from toporank.structures.identity import DecoyKey
+
+Contacts = Callable[[DecoyKey], Compared]
+"""(target, decoy) → what it is compared by."""
+
+
+def judged(
+    judge: Judge,
+    scores: Iterable[Score],
+    contacts: Contacts,
+    copy_of: Mapping[DecoyKey, str],
+    stated: Iterable[Confidence],
+    kinds: Mapping[str, str],
+) -> list[Score]:
+    """The scores of networks with the DockQ to expect in their place.
+
+    An interface is judged by the networks and by the same interface of the other decoys. Copies
+    vote once, and have the numbers of their originals.
+
+    Parameters
+    ----------
+    judge : of the scorer
+    scores : of the networks, of decoys and their interfaces
+    contacts : (target, decoy) → what it is compared by
+    copy_of : (target, decoy) → the decoy that it is a copy of
+    stated : rows of confidence.csv that count, those of copies alike
+    kinds : target → which kind of complex it is
+    """
+    scores = [score._replace(kind=kinds.get(score.target, "")) for score in scores]
+    confidence_of = {(row.target, row.decoy): row for row in stated}
+    of_targets: dict[str, list[Score]] = {}
+    for score in scores:
+        of_targets.setdefault(score.target, []).append(score)
+    expected: dict[tuple[str, str, str], Score] = {}
+    for target, of_target in of_targets.items():
+        wholes = {one.decoy: one for one in of_target if not one.interface}
+        original_of = {}
+        for decoy in wholes:
+            original = copy_of.get((target, decoy), decoy)
+            original_of[decoy] = original if original in wholes else decoy
+        originals = [wholes[decoy] for decoy in wholes if original_of[decoy] == decoy]
+        found = _of_target(judge, originals, contacts, confidence_of)
+        by_name = {score.decoy: score for score in found}
+        for decoy, score in wholes.items():
+            expected[target, decoy, ""] = _as_original(
+                score, by_name[original_of[decoy]]
+            )
+        interfaces = [one for one in of_target if one.interface]
+        for score in _of_interfaces(judge, interfaces, original_of, contacts):
+            expected[target, score.decoy, score.interface] = score
+    return [expected[one.target, one.decoy, one.interface] for one in scores]
+
+
+def _as_original(score: Score, original: Score) -> Score:
+    """The score of a copy with the numbers of its original."""
+    return score._replace(
+        pred_dockq=original.pred_dockq,
+        pred_network=original.pred_network,
+        consensus=original.consensus,
+        pred_confidence=original.pred_confidence,
+        is_first=original.is_first,
+    )
+
+
+def _of_target(
+    judge: Judge,
+    scores: list[Score],
+    contacts: Contacts,
+    stated: Mapping[DecoyKey, Confidence],
+) -> list[Score]:
+    network = np.array([score.pred_dockq for score in scores])
+    rows = [stated.get((score.target, score.decoy)) for score in scores]
+    confidence = judge.confidence(
+        _measures(rows),
+        [score.kind for score in scores],
+        [row.predictor if row else "" for row in rows],
+    )
+    # in a small pool the models' own agreement says as much as the program's order
+    preferred = first_of_program(rows) if len(rows) >= judge.voters else None
+    similarity: Iterable[Floats] = ()
+    sizes = np.ones(len(scores))
+    if len(scores) > 1:
+        read = read_decoys(contacts((score.target, score.decoy)) for score in scores)
+        similarity = similarities(read.contacts)
+        sizes = read.interface.sum(axis=1)
+    standing = judge.standing(
+        {"network": network, "confidence": confidence}, similarity, sizes, preferred
+    )
+    dockq = judge.expected(standing.level, standing.above, confidence)
+    is_first = np.zeros(len(scores), bool)
+    if preferred is not None:
+        is_first = preferred & (standing.above == standing.above.max())
+    expected = []
+    for i, of_networks in enumerate(scores):
+        score = of_networks._replace(
+            pred_dockq=round(float(dockq[i]), DECIMALS),
+            pred_network=of_networks.pred_dockq,
+            consensus=_or_none(float(standing.consensus[i])),
+            pred_confidence=_or_none(float(confidence[i])),
+            is_first=bool(is_first[i]),
+        )
+        expected.append(score)
+    return expected
+
+
+Pair = frozenset[frozenset[str]]
+"""Two partners, by the chains of the target."""
+
+
+def _of_interfaces(
+    judge: Judge,
+    scores: Iterable[Score],
+    original_of: Mapping[str, str],
+    contacts: Contacts,
+) -> list[Score]:
+    """Interfaces of the decoys of a target with the DockQ to expect of each.
+
+    Confidence does not count: its curves are those of whole models.
+
+    original_of : decoy → the one that votes for it, itself unless it is a copy
+    """
+    of_pairs: dict[Pair, list[Score]] = {}
+    for score in scores:
+        chain_map = contacts((score.target, score.decoy)).chains
+        of_pairs.setdefault(_pair(score.interface, chain_map), []).append(score)
+    voters = [decoy for decoy, original in original_of.items() if decoy == original]
+    found = []
+    for pair, of_pair in of_pairs.items():
+        votes = [score for score in of_pair if score.decoy in voters]
+        dockq_of = _of_pair(judge, pair, votes, voters, contacts)
+        for score in of_pair:
+            dockq = dockq_of.get(original_of.get(score.decoy, ""))
+            if dockq is None:  # no whole decoy votes for it
+                dockq = _of_pair(judge, pair, [score], [], contacts)[score.decoy]
+            judged_score = score._replace(
+                pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq
+            )
+            found.append(judged_score)
+    return found
+
+
+def _of_pair(
+    judge: Judge,
+    pair: Pair,
+    scores: Sequence[Score],
+    voters: Sequence[str],
+    contacts: Contacts,
+) -> dict[str, float]:
+    """Decoy → DockQ to expect of the interface between two partners, of those that have it.
+
+    voters : all decoys of the target that vote
+    """
+    similarity: list[Floats] = []
+    sizes = np.ones(len(scores))
+    if len(scores) > 1:
+        target = scores[0].target
+        read = read_decoys(contacts((target, decoy)) for decoy in voters)
+        between = read.between(pair)
+        places = [voters.index(score.decoy) for score in scores]
+        for place in places:
+            to_all = between.similarity(place, between.common(place))
+            similarity.append(to_all[places])
+        sizes = between.sizes[places]
+    network = np.array([score.pred_dockq for score in scores])
+    standing = judge.standing({"network": network}, similarity, sizes)
+    dockq = judge.structure.expected(standing.level, standing.above).tolist()
+    return dict(zip((score.decoy for score in scores), dockq, strict=True))
+
+
+def _pair(interface: str, chain_map: ChainMap) -> Pair:
+    """The partners of an interface by the chains of the target."""
+    partners = []
+    for partner in interface.split(":"):
+        chains = chains_of(partner)
+        partners.append(frozenset(chain_map.get(chain, chain) for chain in chains))
+    return frozenset(partners)
+
+
+def _measures(rows: Sequence[Confidence | None]) -> dict[str, Floats]:
+    """Measures of confidence by name, (n,) each, nan where unknown."""
+    found: dict[str, Floats] = {}
+    for name in (*OF_RESIDUES, *OF_PAIRS):
+        values = [None if row is None else counted(row, name) for row in rows]
+        found[name] = np.array(values, dtype=np.float64)
+    return found
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else round(value, DECIMALS)
