@@ -16,14 +16,14 @@ from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Judge
 from toporank.scorer.prediction import DECIMALS, Score
 from toporank.structures.identity import DecoyKey
 
-Contacts = Callable[[DecoyKey], Compared]
+ContactsOf = Callable[[DecoyKey], Compared]
 """(target, decoy) → what it is compared by."""
 
 
 def judged(
     judge: Judge,
     scores: Iterable[Score],
-    contacts: Contacts,
+    contacts: ContactsOf,
     copy_of: Mapping[DecoyKey, str],
     stated: Iterable[Confidence],
     kinds: Mapping[str, str],
@@ -81,7 +81,7 @@ def _as_original(score: Score, original: Score) -> Score:
 def _of_target(
     judge: Judge,
     scores: list[Score],
-    contacts: Contacts,
+    contacts: ContactsOf,
     stated: Mapping[DecoyKey, Confidence],
 ) -> list[Score]:
     network = np.array([score.pred_dockq for score in scores])
@@ -119,7 +119,7 @@ def _of_target(
     return expected
 
 
-Pair = frozenset[frozenset[str]]
+PartnerPair = frozenset[frozenset[str]]
 """Two partners, by the chains of the target."""
 
 
@@ -127,7 +127,7 @@ def _of_interfaces(
     judge: Judge,
     scores: Iterable[Score],
     original_of: Mapping[str, str],
-    contacts: Contacts,
+    contacts: ContactsOf,
 ) -> list[Score]:
     """Interfaces of the decoys of a target with the DockQ to expect of each.
 
@@ -135,7 +135,7 @@ def _of_interfaces(
 
     original_of : decoy → the one that votes for it, itself unless it is a copy
     """
-    of_pairs: dict[Pair, list[Score]] = {}
+    of_pairs: dict[PartnerPair, list[Score]] = {}
     for score in scores:
         chain_map = contacts((score.target, score.decoy)).chains
         of_pairs.setdefault(_pair(score.interface, chain_map), []).append(score)
@@ -157,10 +157,10 @@ def _of_interfaces(
 
 def _of_pair(
     judge: Judge,
-    pair: Pair,
+    pair: PartnerPair,
     scores: Sequence[Score],
     voters: Sequence[str],
-    contacts: Contacts,
+    contacts: ContactsOf,
 ) -> dict[str, float]:
     """Decoy → DockQ to expect of the interface between two partners, of those that have it.
 
@@ -183,7 +183,7 @@ def _of_pair(
     return dict(zip((score.decoy for score in scores), dockq, strict=True))
 
 
-def _pair(interface: str, chain_map: ChainMap) -> Pair:
+def _pair(interface: str, chain_map: ChainMap) -> PartnerPair:
     """The partners of an interface by the chains of the target."""
     partners = []
     for partner in interface.split(":"):
