@@ -120,16 +120,19 @@ def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[Dec
     """
     targets: dict[str, set[str]] = {}
     complexes: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
+    larger: dict[str, set[tuple[str, ...]]] = {}
     for (target, _), of_chains in b_factors.items():
         for digest in of_chains:
             complexes.setdefault(digest, set()).add((target, of_chains))
             targets.setdefault(digest, set()).add(target)
+            if len(of_chains) > 2:  # two complexes can be cut out of these alone
+                larger.setdefault(digest, set()).add(of_chains)
     found = set()
     for key, of_chains in b_factors.items():
         for digest in of_chains:
             if len(targets[digest]) < 2:
                 continue
-            wholes = [whole for _, whole in complexes[digest]]
+            wholes = larger.get(digest, set())
             for target, others in complexes[digest]:
                 if target != key[0] and not _are_parts(of_chains, others, wholes):
                     found.add(key)
@@ -141,7 +144,7 @@ def _are_parts(
     first: tuple[str, ...], second: tuple[str, ...], wholes: Iterable[tuple[str, ...]]
 ) -> bool:
     """Whether two complexes, of two chains or more, are one of `wholes` or were cut out of it."""
-    if first == second:
+    if sorted(first) == sorted(second):
         return True
     both = {*first, *second}
     if min(len(first), len(second)) < 2:
