@@ -134,7 +134,7 @@ def renamed(model: Model, **names: str) -> Model:
 
 
 def with_decoy_chain(model: Model) -> Model:
-    """A third chain: a copy of B 60 Å away, of which PAE is 28 Å everywhere and pLDDT is 30."""
+    """A third chain: a copy of B 60 Å away, of which PAE is 28 Å everywhere and pLDDT is about 30."""
     b = [i for i, (chain, _) in enumerate(model.residues) if chain == "B"]
     n, far = (
         len(model.residues),
@@ -144,7 +144,10 @@ def with_decoy_chain(model: Model) -> Model:
     pae[:n, :n] = model.pae
     residues = model.residues + [("C", model.residues[i][1]) for i in b]
     return Model(
-        model.atoms + far, np.append(model.plddt, np.full(len(b), 30.0)), pae, residues
+        model.atoms + far,
+        np.append(model.plddt, np.linspace(29, 31, len(b)).round(2)),
+        pae,
+        residues,
     )
 
 

@@ -11,7 +11,7 @@ from conftest import FEW, FEW_SETTINGS, clone_to, make_study
 pytestmark = pytest.mark.slow
 
 LINE = re.compile(
-    r"^mini, features: (?P<done>[\d,]+)/(?P<all>[\d,]+) decoys, (?P<failed>\d+) without result, (?P<percent>\d+)% done"
+    r"^mini, features: (?P<done>[\d,]+)/(?P<all>[\d,]+) models, (?P<failed>\d+) without result, (?P<percent>\d+)% done"
     r"(, \S+/s, [\d:]+ left)?$",
     re.MULTILINE,
 )

@@ -70,7 +70,7 @@ def test_every_decoy_and_every_label_has_a_row_and_the_counts_add_up(finished):
         f"mini: {N_DECOYS} models = {N_DECOYS - 1} ok + 1 no_interface; "
         f"{N_DECOYS} labels = {N_DECOYS - 2} with a graph + 1 label_without_decoy + 1 "
         "no_interface; "
-        "1 models without label" in (finished.home / "printed.txt").read_text()
+        "1 model without label" in (finished.home / "printed.txt").read_text()
     )
 
 

@@ -306,9 +306,9 @@ def counts(rows: Iterable[CoverageRow]) -> str:
         if row.dockq is not None:
             labels["with a graph" if row.status == Status.OK else row.status] += 1
     return (
-        f"{decoys.total()} models = {in_parts(decoys)}; "
+        f"{models_in_parts(decoys)}; "
         f"{labels.total()} labels = {in_parts(labels)}; "
-        f"{without_label} models without label"
+        f"{n_models(without_label)} without label"
     )
 
 
@@ -443,6 +443,16 @@ def check_policy(rows: Iterable[CoverageRow], policy: Coverage, dataset: str) ->
 def most_frequent(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """What was counted and how often, most frequent first, then by name."""
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def models_in_parts(parts: Counter[str]) -> str:
+    """`4 models = 3 ok + 1 failed`."""
+    return f"{n_models(parts.total())} = {in_parts(parts)}"
+
+
+def n_models(n: int) -> str:
+    """`1 model` or `4 models`."""
+    return f"{n} model{'s' * (n != 1)}"
 
 
 def in_parts(parts: Mapping[str, int]) -> str:

@@ -29,6 +29,7 @@ from toporank.building.coverage import (
     WITHOUT_FILE,
     describe_labels,
     in_parts,
+    models_in_parts,
     most_frequent,
     outcome,
     read_coverage,
@@ -335,7 +336,7 @@ def describe_reasons(rows: Sequence[DecoyGap]) -> list[str]:
 def describe_fates(rows: Sequence[DecoyGap]) -> str:
     """What the last build made of the decoys, in one line that adds up."""
     decoys = _decoys(rows)
-    return f"{len(decoys)} models = {in_parts(Counter(row.status for row in decoys))}"
+    return models_in_parts(Counter(row.status for row in decoys))
 
 
 def describe_missing(rows: Sequence[DecoyGap]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from toporank.building.coverage import in_parts
+from toporank.building.coverage import models_in_parts
 from toporank.building.native_labels import LabelledDecoy
 from toporank.building.planning import recognised
 from toporank.comparing.native.dockq import capri_class
@@ -114,7 +114,7 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
     """Return how many decoys were labelled, and what is remarkable about natives and decoys."""
     rows = list(rows)
     statuses = Counter(row.status for row in rows)
-    lines = [f"{len(rows)} models = {in_parts(statuses)}", *recognised(rows)]
+    lines = [models_in_parts(statuses), *recognised(rows)]
     of_molecules = [row for row in rows if row.molecules]
     if of_molecules:
         first = of_molecules[0]

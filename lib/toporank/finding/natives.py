@@ -72,6 +72,9 @@ def find_natives(folder: Path) -> dict[str, Path]:
                         f" {printable(str(path))}",
                         remedy="remove one of them",
                     )
+    except FileNotFoundError as error:
+        what = "there is no such folder of natives"
+        raise ConfigError(what, where=folder, remedy="is it spelled right?") from error
     except OSError as error:
         where = printable(os.fspath(error.filename or folder))
         what = f"the folder of natives cannot be listed: {error.strerror}"

@@ -575,7 +575,7 @@ def test_label_speaks_of_the_data_sets_of_its_configuration_alone(tmp_path):
     config = tmp_path / "b.yaml"
     config.write_text("datasets: [{name: new, decoys: decoys, natives: natives}]")
     assert train_and_label.labelled(tmp_path, train_and_label.data_sets(config)) == [
-        "new: 1 models = 1 ok"
+        "new: 1 model = 1 ok"
     ]
 
 

@@ -143,7 +143,7 @@ def test_paths_are_looked_up_in_the_repository_where_the_working_directory_has_n
     assert check(GOOD).problems == []
     Path("decoys/C").mkdir(parents=True)
     Path("decoys/C/own.pdb").write_text("atoms")
-    assert summaries(check(GOOD))["good"].startswith("1 models")
+    assert summaries(check(GOOD))["good"].startswith("1 model ")
 
 
 def test_of_some_targets_these_are_built_and_all_decoys_are_known():

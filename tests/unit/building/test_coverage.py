@@ -161,7 +161,7 @@ def test_a_decoy_that_was_not_asked_for_says_so():
 def test_a_data_set_without_labels_is_covered_too():
     table = coverage_table(planned(("A", "d")), [fate("A", "d")], labels())
     assert [row.status for row in read_coverage(write(table))] == ["ok"]
-    assert counts(table) == "1 models = 1 ok; 0 labels = 0; 1 models without label"
+    assert counts(table) == "1 model = 1 ok; 0 labels = 0; 1 model without label"
 
 
 @pytest.mark.parametrize("what", ["plan", "fate", "label"])
@@ -227,7 +227,7 @@ def test_the_line_of_counts_reads_like_this(table):
     assert counts(table) == (
         "4 models = 1 failed + 1 no_interface + 1 ok + 1 unreadable; "
         "4 labels = 1 failed + 1 label_without_decoy + 1 no_interface + 1 with a graph; "
-        "1 models without label"
+        "1 model without label"
     )
 
 
@@ -269,7 +269,9 @@ def test_the_numbers_add_up(fates, labelled):
     for part, total in ((decoys, len(fates)), (with_label, len(labelled))):
         first, *rest = map(int, re.findall(r"\d+(?= )", part))
         assert first == total == sum(rest)
-    assert without == f"{len(fates.keys() - labelled)} models without label"
+    n_without = len(fates.keys() - labelled)
+    plural = "" if n_without == 1 else "s"
+    assert without == f"{n_without} model{plural} without label"
     good = sum(fates.get(key) == Status.OK for key in labelled)
     assert (f"{good} with a graph" in with_label) == (good > 0)
 

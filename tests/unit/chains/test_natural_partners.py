@@ -217,7 +217,7 @@ def test_terminal_page_and_targets_say_what_the_plan_recognised(
     assert recognised(coverage) == [f"T: {sentence}"]
     models = with_predictor(model_table(coverage, {}), of_records(CONFIDENCE, []))
     notes = target_notes(models, [], [], [], between=lambda *names: None)
-    assert notes["T"].notes[0].text == sentence
+    assert notes["T"].notes[0] == sentence
 
 
 @pytest.mark.parametrize("names", ["HL", "KM", "BA"])
