@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from toporank.chains.partners import ChainMap, chains_of
-from toporank.comparing.decoys import Compared, read_decoys
+from toporank.comparing.decoys import Compared, Contacts, read_decoys
 from toporank.comparing.votes import similarities
 from toporank.confidence.own_order import first_of_program
 from toporank.confidence.table import Confidence, counted
@@ -62,7 +62,9 @@ def judged(
                 score, by_name[original_of[decoy]]
             )
         interfaces = [one for one in of_target if one.interface]
-        for score in _of_interfaces(judge, interfaces, original_of, contacts):
+        if not interfaces:
+            continue
+        for score in _of_interfaces(judge, target, interfaces, original_of, contacts):
             expected[target, score.decoy, score.interface] = score
     return [expected[one.target, one.decoy, one.interface] for one in scores]
 
@@ -119,12 +121,13 @@ def _of_target(
     return expected
 
 
-PartnerPair = frozenset[frozenset[str]]
+PartnerPair = tuple[tuple[str, ...], tuple[str, ...]]
 """Two partners, by the chains of the target."""
 
 
 def _of_interfaces(
     judge: Judge,
+    target: str,
     scores: Iterable[Score],
     original_of: Mapping[str, str],
     contacts: ContactsOf,
@@ -137,50 +140,49 @@ def _of_interfaces(
     """
     of_pairs: dict[PartnerPair, list[Score]] = {}
     for score in scores:
-        chain_map = contacts((score.target, score.decoy)).chains
+        chain_map = contacts((target, score.decoy)).chains
         of_pairs.setdefault(_pair(score.interface, chain_map), []).append(score)
-    voters = [decoy for decoy, original in original_of.items() if decoy == original]
+    place_of: dict[str, int] = {}
+    compared: list[Compared] = []
+    for decoy, original in original_of.items():
+        if decoy == original:
+            place_of[decoy] = len(compared)
+            compared.append(contacts((target, decoy)))
+    read = read_decoys(compared)
     found = []
     for pair, of_pair in of_pairs.items():
-        votes = [score for score in of_pair if score.decoy in voters]
-        dockq_of = _of_pair(judge, pair, votes, voters, contacts)
+        votes = [score for score in of_pair if score.decoy in place_of]
+        places = [place_of[score.decoy] for score in votes]
+        similarity, sizes = _alike(read.between(pair), places)
+        dockq = _expected(judge, votes, similarity, sizes)
+        dockq_of = dict(zip((score.decoy for score in votes), dockq, strict=True))
         for score in of_pair:
-            dockq = dockq_of.get(original_of.get(score.decoy, ""))
-            if dockq is None:  # no whole decoy votes for it
-                dockq = _of_pair(judge, pair, [score], [], contacts)[score.decoy]
+            expected = dockq_of.get(original_of.get(score.decoy, ""))
+            if expected is None:  # no whole decoy votes for it
+                (expected,) = _expected(judge, [score], (), np.ones(1))
             judged_score = score._replace(
-                pred_dockq=round(dockq, DECIMALS), pred_network=score.pred_dockq
+                pred_dockq=round(expected, DECIMALS), pred_network=score.pred_dockq
             )
             found.append(judged_score)
     return found
 
 
-def _of_pair(
-    judge: Judge,
-    pair: PartnerPair,
-    scores: Sequence[Score],
-    voters: Sequence[str],
-    contacts: ContactsOf,
-) -> dict[str, float]:
-    """Decoy → DockQ to expect of the interface between two partners, of those that have it.
+def _alike(contacts: Contacts, places: list[int]) -> tuple[Iterator[Floats], Floats]:
+    """Rows of the similarity matrix of decoys at some places, and how many contacts they have."""
+    rows = (contacts.similarity(i, contacts.common(i))[places] for i in places)
+    return rows, contacts.sizes[places]
 
-    voters : all decoys of the target that vote
+
+def _expected(
+    judge: Judge, scores: Sequence[Score], similarity: Iterable[Floats], sizes: Floats
+) -> list[float]:
+    """DockQ to expect of one interface in several decoys.
+
+    similarity, sizes : of the interface, as for `Judge.standing`
     """
-    similarity: list[Floats] = []
-    sizes = np.ones(len(scores))
-    if len(scores) > 1:
-        target = scores[0].target
-        read = read_decoys(contacts((target, decoy)) for decoy in voters)
-        between = read.between(pair)
-        places = [voters.index(score.decoy) for score in scores]
-        for place in places:
-            to_all = between.similarity(place, between.common(place))
-            similarity.append(to_all[places])
-        sizes = between.sizes[places]
     network = np.array([score.pred_dockq for score in scores])
     standing = judge.standing({"network": network}, similarity, sizes)
-    dockq = judge.structure.expected(standing.level, standing.above).tolist()
-    return dict(zip((score.decoy for score in scores), dockq, strict=True))
+    return judge.structure.expected(standing.level, standing.above).tolist()
 
 
 def _pair(interface: str, chain_map: ChainMap) -> PartnerPair:
@@ -188,8 +190,9 @@ def _pair(interface: str, chain_map: ChainMap) -> PartnerPair:
     partners = []
     for partner in interface.split(":"):
         chains = chains_of(partner)
-        partners.append(frozenset(chain_map.get(chain, chain) for chain in chains))
-    return frozenset(partners)
+        partners.append(tuple(sorted(chain_map.get(chain, chain) for chain in chains)))
+    first, second = sorted(partners)
+    return first, second
 
 
 def _measures(rows: Sequence[Confidence | None]) -> dict[str, Floats]:
