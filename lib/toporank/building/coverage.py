@@ -39,7 +39,7 @@ class CoverageRow(NamedTuple):
     of the target its chains are, as `comparing.correspondence.chain_map_text` writes it. `model`
     says which of the models of its file it is, from 1; 0 for the only one. `joined` says which
     chains are one partner by nature and `side_chains` which have no side chains, in a sentence.
-    What is not known is None or, of text, empty.
+    An unknown number is None and an unknown text is empty.
     """
 
     target: str

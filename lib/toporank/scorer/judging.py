@@ -42,30 +42,34 @@ def judged(
     stated : rows of confidence.csv that count, those of copies alike
     kinds : target → which kind of complex it is
     """
-    scores = [score._replace(kind=kinds.get(score.target, "")) for score in scores]
+    scores = list(scores)
     confidence_of = {(row.target, row.decoy): row for row in stated}
-    of_targets: dict[str, list[Score]] = {}
+    of_targets: dict[str, tuple[dict[str, Score], list[Score]]] = {}
     for score in scores:
-        of_targets.setdefault(score.target, []).append(score)
+        score = score._replace(kind=kinds.get(score.target, ""))
+        wholes, interfaces = of_targets.setdefault(score.target, ({}, []))
+        if score.interface:
+            interfaces.append(score)
+        else:
+            wholes[score.decoy] = score
     expected: dict[tuple[str, str, str], Score] = {}
-    for target, of_target in of_targets.items():
-        wholes = {one.decoy: one for one in of_target if not one.interface}
+    for target, (wholes, interfaces) in of_targets.items():
         original_of = {}
-        for decoy in wholes:
+        originals = {}
+        for decoy, score in wholes.items():
             original = copy_of.get((target, decoy), decoy)
             original_of[decoy] = original if original in wholes else decoy
-        originals = [wholes[decoy] for decoy in wholes if original_of[decoy] == decoy]
-        found = _of_target(judge, originals, contacts, confidence_of)
-        by_name = {score.decoy: score for score in found}
+            if original_of[decoy] == decoy:
+                originals[decoy] = score
+        found = _of_target(judge, [*originals.values()], contacts, confidence_of)
+        of_original = dict(zip(originals, found, strict=True))
         for decoy, score in wholes.items():
-            expected[target, decoy, ""] = _as_original(
-                score, by_name[original_of[decoy]]
-            )
-        interfaces = [one for one in of_target if one.interface]
-        if not interfaces:
-            continue
-        for score in _of_interfaces(judge, target, interfaces, original_of, contacts):
-            expected[target, score.decoy, score.interface] = score
+            original_score = of_original[original_of[decoy]]
+            expected[target, decoy, ""] = _as_original(score, original_score)
+        if interfaces:
+            of_pairs = _of_interfaces(judge, target, interfaces, original_of, contacts)
+            for score in of_pairs:
+                expected[target, score.decoy, score.interface] = score
     return [expected[one.target, one.decoy, one.interface] for one in scores]
 
 
@@ -151,14 +155,17 @@ def _of_interfaces(
     read = read_decoys(compared)
     found = []
     for pair, of_pair in of_pairs.items():
-        votes = [score for score in of_pair if score.decoy in place_of]
-        places = [place_of[score.decoy] for score in votes]
+        votes = {}
+        for score in of_pair:
+            if score.decoy in place_of:
+                votes[score.decoy] = score
+        places = [place_of[decoy] for decoy in votes]
         similarity, sizes = _alike(read.between(pair), places)
-        dockq = _expected(judge, votes, similarity, sizes)
-        dockq_of = dict(zip((score.decoy for score in votes), dockq, strict=True))
+        dockq = _expected(judge, [*votes.values()], similarity, sizes)
+        dockq_of = dict(zip(votes, dockq, strict=True))
         for score in of_pair:
             expected = dockq_of.get(original_of.get(score.decoy, ""))
-            if expected is None:  # no whole decoy votes for it
+            if expected is None:  # it has no vote, as its decoy as a whole has no score
                 (expected,) = _expected(judge, [score], (), np.ones(1))
             judged_score = score._replace(
                 pred_dockq=round(expected, DECIMALS), pred_network=score.pred_dockq
@@ -169,8 +176,12 @@ def _of_interfaces(
 
 def _alike(contacts: Contacts, places: list[int]) -> tuple[Iterator[Floats], Floats]:
     """Rows of the similarity matrix of decoys at some places, and how many contacts they have."""
-    rows = (contacts.similarity(i, contacts.common(i))[places] for i in places)
-    return rows, contacts.sizes[places]
+
+    def rows() -> Iterator[Floats]:
+        for place in places:
+            yield contacts.similarity(place, contacts.common(place))[places]
+
+    return rows(), contacts.sizes[places]
 
 
 def _expected(

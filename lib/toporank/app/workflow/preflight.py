@@ -48,7 +48,7 @@ class Preflight:
 
     mkdssp : whether it was checked. problems_of : rule, `training` or `sampling` → what is a
     problem only where that runs. datasets : by name, without those that have a problem. store : the
-    reuse store. draft : what stands for it until a run begins, where there is none.
+    reuse store. draft : where there is no store yet, what a dry run has read is kept here.
     """
 
     mkdssp: str = ""
