@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import re
 from typing import NamedTuple
@@ -18,6 +17,7 @@ import gemmi
 import numpy as np
 
 from toporank.chains.chain import ResidueId
+from toporank.confidence.runs import runs_of
 from toporank.confidence.table import ALWAYS, NEVER, PlddtChoice
 from toporank.metrics import spearman
 from toporank.programs.catalogue import docked_by, is_docked
@@ -47,8 +47,6 @@ LEAST = 30.0
 """A model whose file says that it has pLDDT is surer than this of some residue."""
 FEWEST = 30
 """Residues by which this can be judged."""
-FEWEST_VALUES = 5
-"""Different values of a chain by which it is recognised in another model."""
 STEP = 10.0
 """Between the different values of a model, in the mean: those of pLDDT are closer."""
 MOST_ALIKE = 10
@@ -380,19 +378,15 @@ def evidence(values: np.ndarray, ca: np.ndarray, falling: float) -> float:
     return rise + (level + falling) / 2
 
 
-def profiles(b_factors: BFactors, complex_: Complex) -> dict[str, bytes]:
-    """Return a digest of the numbers of each chain, by its name.
-
-    Copies of them are recognised by it in other models. Chains of few values have none.
-    """
-    values = np.round(b_factors.of(complex_), 2)
+def profiles(b_factors: BFactors, complex_: Complex) -> dict[str, dict[int, int]]:
+    """Return the runs of the numbers of each chain with CA atoms, by its name (`runs_of`)."""
+    values = np.nan_to_num(b_factors.of(complex_))
     has_ca = complex_.ca >= 0
-    digests = {}
+    found = {}
     for chain in dict.fromkeys(complex_.chain_of[has_ca].tolist()):
         of_chain = values[has_ca & (complex_.chain_of == chain)]
-        if len(np.unique(of_chain)) >= FEWEST_VALUES:
-            digests[chain] = hashlib.sha256(of_chain.tobytes()).digest()
-    return digests
+        found[chain] = runs_of(of_chain)
+    return found
 
 
 class InFile(NamedTuple):

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from toporank.chains.thresholds import FEWEST_ATOMS
 from toporank.confidence.beside import unread
 from toporank.confidence.bfactors import OF_A_MONOMER
 from toporank.confidence.examine import DecoyFile, Examined, examine
+from toporank.confidence.runs import shift_of
 from toporank.confidence.table import (
     AUTO,
     FROM_PLDDT,
@@ -94,13 +95,13 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> dict[int, s
     evidence = [each.evidence for each in examined if each.evidence is not None]
     if evidence and np.mean(evidence) <= 0:
         without_plddt = {i: "" for i, each in enumerate(examined) if each.is_open}
-    sharing: dict[bytes, list[int]] = {}
+    sharing: dict[int, list[int]] = {}
     for i, each in enumerate(examined):
         if each.profiles and members[i].of_monomers:
             without_plddt[i] = OF_A_MONOMER
-        for profile in set(each.profiles.values()):
-            sharing.setdefault(profile, []).append(i)
-    for places in sharing.values():
+        for run in set().union(*each.profiles.values()):
+            sharing.setdefault(run, []).append(i)
+    for places in set(map(tuple, sharing.values())):
         if _several_poses([(members[i], examined[i].profiles) for i in places]):
             without_plddt |= dict.fromkeys(places, OF_A_MONOMER)
     return without_plddt
@@ -116,7 +117,9 @@ def _without_plddt(row: Confidence, reason: str) -> Confidence:
     return row._replace(status=status, reason="; ".join(reasons))
 
 
-def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
+def _several_poses(
+    models: list[tuple[DecoyFile, Mapping[str, Mapping[int, int]]]],
+) -> bool:
     """Whether models with the same B factors differ in more than a relaxation does.
 
     It is true where they cannot be compared any more, too. Chains that have the same B factors are
@@ -128,12 +131,16 @@ def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
     try:
         complex_ = first.complex()
         for other, of_other in others:
-            same_chains: dict[str, str] = {}
-            for name, profile in of_first.items():
-                alike = [each for each in of_other if of_other[each] == profile]
-                free = [each for each in alike if each not in same_chains.values()]
-                if free:
-                    same_chains[name] = name if name in free else free[0]
+            same_chains: dict[str, SameChain] = {}
+            taken = set()
+            for name, runs in of_first.items():
+                # of several copies the one of the same name
+                for each in sorted(of_other, key=lambda other: other != name):
+                    shift = shift_of(runs, of_other[each])
+                    if shift is not None and each not in taken:
+                        same_chains[name] = SameChain(each, shift)
+                        taken.add(each)
+                        break
             if displacement(complex_, other.complex(), same_chains) > OTHER_POSE:
                 return True
     except TopoRankError:
@@ -141,8 +148,15 @@ def _several_poses(models: list[tuple[DecoyFile, Mapping[str, bytes]]]) -> bool:
     return False
 
 
+class SameChain(NamedTuple):
+    """name : of a chain in another model. shift : how many places later its residues lie there."""
+
+    name: str
+    shift: int
+
+
 def displacement(
-    first: Complex, second: Complex, same_chains: Mapping[str, str] | None = None
+    first: Complex, second: Complex, same_chains: Mapping[str, SameChain] | None = None
 ) -> float:
     """Return the RMSD in Å of the chain that moved most, with the largest chain superposed.
 
@@ -153,14 +167,16 @@ def displacement(
 
     Parameters
     ----------
-    same_chains : chain of the first → chain of the second that has the same residues in the same
+    same_chains : chain of the first → the same chain of the second, with its residues in the same
         order; all other residues are compared by their names
     """
     same_chains = same_chains or {}
     pairs: list[tuple[int, int]] = []
     for name, other in same_chains.items():
         of_first = np.flatnonzero((first.ca >= 0) & (first.chain_of == name))
-        of_second = np.flatnonzero((second.ca >= 0) & (second.chain_of == other))
+        of_second = np.flatnonzero((second.ca >= 0) & (second.chain_of == other.name))
+        of_first = of_first[max(-other.shift, 0) :]
+        of_second = of_second[max(other.shift, 0) :]
         pairs += zip(of_first.tolist(), of_second.tolist(), strict=False)
     places_in_second = second.index()
     for i in np.flatnonzero(first.ca >= 0).tolist():

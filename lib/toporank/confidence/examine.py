@@ -125,7 +125,7 @@ class Examined(NamedTuple):
     row: Confidence
     evidence: float | None = None
     is_open: bool = False
-    profiles: Mapping[str, bytes] = MappingProxyType({})
+    profiles: Mapping[str, Mapping[int, int]] = MappingProxyType({})
 
 
 def examine(decoy: DecoyFile, choice: PlddtChoice = AUTO) -> Examined:

@@ -6,6 +6,7 @@ Predictors compress what they write themselves.
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -27,6 +28,7 @@ DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What these raise on damaged content; of a plain file called `.gz` that is `gzip.BadGzipFile`, an
 OSError.
 """
+TWICE = 2
 BEGINNINGS = {
     b"\x1f\x8b": ".gz",
     b"BZh": ".bz2",
@@ -49,7 +51,7 @@ def compression_of(filename: str) -> str:
 def compression_in(content: bytes) -> str:
     """The ending of files that begin like this one; empty for a plain file."""
     for start, ending in BEGINNINGS.items():
-        if content.startswith(start):
+        if content.startswith(start) and not content.isascii():
             return ending
     return ""
 
@@ -61,6 +63,21 @@ def without_compression(filename: str) -> str:
     ('confidences.json', 'model.cif')
     """
     return filename[: len(filename) - len(compression_of(filename))]
+
+
+def plain(content: bytes, most: int) -> bytes:
+    """The content of a file, compressed or not, whatever it is called.
+
+    Browsers unpack `.gz` and leave the name, and mail programs compress again.
+
+    most, raises : as for `unpacked`
+    """
+    for _ in range(TWICE):
+        ending = compression_in(content)
+        if not ending:
+            break
+        content = unpacked(content, ending, most)
+    return content
 
 
 def unpacked(content: bytes, compression: str, most: int) -> bytes:
@@ -81,6 +98,13 @@ def unpacked(content: bytes, compression: str, most: int) -> bytes:
     """
     if compression == ZSTANDARD:
         return _of_zstandard(content, most)
+    # most files are such, and have one part: this takes half of the time
+    if compression == ".gz":
+        whole = zlib.decompressobj(wbits=31)
+        with contextlib.suppress(zlib.error):
+            text = whole.decompress(content, most + 1)
+            if whole.eof and not whole.unused_data:
+                return text
     with OPENERS[compression](io.BytesIO(content)) as file:
         return file.read(most + 1)
 

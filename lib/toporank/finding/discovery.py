@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from toporank.confidence.runs import same_chains
 from toporank.errors import printable
 from toporank.finding.complexes import BY_SEQUENCE, Grouped, group
 from toporank.finding.decoy_names import copies_among
@@ -110,46 +112,64 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     )
 
 
-def _of_monomers(b_factors: Mapping[DecoyKey, tuple[str, ...]]) -> frozenset[DecoyKey]:
+class Profile(NamedTuple):
+    """The chains of a decoy by their B factors, in order.
+
+    chains : a number for each, which parts of one chain have in common. whole : of each its length
+    and runs
+    """
+
+    chains: tuple[int, ...]
+    whole: tuple[tuple[int, ...], ...]
+
+
+def _of_monomers(
+    b_factors: Mapping[DecoyKey, tuple[tuple[int, ...], ...]],
+) -> frozenset[DecoyKey]:
     """Decoys with a chain that has the same B factors in the complex of another target.
 
     No prediction of two complexes gives that. One and the same model may lie in two targets, and
     so may complexes that were cut out of it.
 
-    b_factors : digests of the chains of each decoy
+    b_factors : length and runs of the chains of each decoy
     """
-    targets: dict[str, set[str]] = {}
-    complexes: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
-    larger: dict[str, set[tuple[str, ...]]] = {}
-    for (target, _), of_chains in b_factors.items():
-        for digest in of_chains:
-            complexes.setdefault(digest, set()).add((target, of_chains))
-            targets.setdefault(digest, set()).add(target)
-            if len(of_chains) > 2:  # two complexes can be cut out of these alone
-                larger.setdefault(digest, set()).add(of_chains)
+    every = {chain[1:] for of_decoy in b_factors.values() for chain in of_decoy}
+    chain_of = same_chains(every)
+    targets: dict[int, set[str]] = {}
+    complexes: dict[int, set[tuple[str, Profile]]] = {}
+    larger: dict[int, set[Profile]] = {}
+    profiles = {}
+    for key, whole in b_factors.items():
+        of_chains = tuple(sorted(chain_of[runs[0]] for _, *runs in whole))
+        profile = profiles[key] = Profile(of_chains, whole)
+        for chain in of_chains:
+            complexes.setdefault(chain, set()).add((key[0], profile))
+            targets.setdefault(chain, set()).add(key[0])
+            if len(whole) > 2:  # two complexes can be cut out of these alone
+                larger.setdefault(chain, set()).add(profile)
     found = set()
-    for key, of_chains in b_factors.items():
-        for digest in of_chains:
-            if len(targets[digest]) < 2:
+    for key, profile in profiles.items():
+        for chain in profile.chains:
+            if len(targets[chain]) < 2:
                 continue
-            wholes = larger.get(digest, set())
-            for target, others in complexes[digest]:
-                if target != key[0] and not _are_parts(of_chains, others, wholes):
+            wholes = larger.get(chain, set())
+            for target, other in complexes[chain]:
+                if target != key[0] and not _are_parts(profile, other, wholes):
                     found.add(key)
                     break
     return frozenset(found)
 
 
-def _are_parts(
-    first: tuple[str, ...], second: tuple[str, ...], wholes: Iterable[tuple[str, ...]]
-) -> bool:
+def _are_parts(first: Profile, second: Profile, wholes: Iterable[Profile]) -> bool:
     """Whether two complexes, of two chains or more, are one of `wholes` or were cut out of it."""
-    if sorted(first) == sorted(second):
+    if first.chains == second.chains:
         return True
-    both = {*first, *second}
-    if min(len(first), len(second)) < 2:
+    both = {*first.whole, *second.whole}
+    if min(len(first.whole), len(second.whole)) < 2:
         return False
-    return any(len(whole) >= len(both) and both.issubset(whole) for whole in wholes)
+    return any(
+        len(large.whole) >= len(both) and both.issubset(large.whole) for large in wholes
+    )
 
 
 def _without(decoys: Iterable[Decoy], paths: Container[str]) -> list[Decoy]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
 import sys
@@ -21,6 +20,7 @@ import numpy as np
 from toporank.chains.chain import ChainSequences, ResidueId, chains_by_name
 from toporank.chains.immune import Pair, may_pair, pairs_of
 from toporank.code import code_of
+from toporank.confidence.runs import runs_of
 from toporank.errors import OtherFileError, StructureError
 from toporank.files.atomic import write_text
 from toporank.files.state import MISSING, FileState, state_if_there
@@ -36,10 +36,14 @@ if TYPE_CHECKING:  # imports gemmi, which is needed only to read a file
 
 A_FEW = 5
 """Residues between two CA atoms whose distance tells the shape of a chain."""
+STEP, UNBONDED = 3.8, 1.0
+"""Å between CA atoms of bonded neighbours, and by how much it is another one where noise hides
+them. It is 0.9 less beside a peptide bond in cis.
+"""
 BENT = 0.1
 """Å, change of these distances on average; rounding alone changes them by less."""
-FEWEST_B_FACTORS = 5
-"""Different values by which the B factors of a chain are recognised in another model."""
+LOOKS = ("chains", "structures", "confidence/runs.py", "finding/look.py")
+"""Code on which depends what is seen."""
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
 OWN = ("content", "size", "shapes", "b_factors")
@@ -133,7 +137,7 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
     cached: dict[str, tuple[FileState, Sketch | None]] = {}
     try:
         content = json.loads(path.read_bytes())
-        if content["code"] != code_of("chains", "structures", "finding/look.py"):
+        if content["code"] != code_of(*LOOKS):
             return {}
         alike = []
         for fields in content["alike"]:
@@ -167,7 +171,7 @@ def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) ->
             number = alike.setdefault(shared, len(alike))
             files[name] = (state, number, *own)
     content = {
-        "code": code_of("chains", "structures", "finding/look.py"),
+        "code": code_of(*LOOKS),
         "alike": list(alike),
         "files": files,
     }
@@ -185,7 +189,7 @@ class ModelSketch(NamedTuple):
     pairs: tuple[Pair, ...] = ()
     modified: tuple[Modified, ...] = ()
     shape: str = ""
-    b_factors: tuple[str, ...] = ()
+    b_factors: tuple[tuple[int, ...], ...] = ()
 
 
 def sketch_of(file: StructureFile) -> Sketch:
@@ -196,7 +200,7 @@ def sketch_of(file: StructureFile) -> Sketch:
     first = file.parsed()
     numbers = file.model_numbers
     models = [_model_sketch(file, first, 0 if len(numbers) > 1 else None)]
-    distances = [_distances(first)] if len(numbers) > 1 else []
+    distances = [_distances(first, A_FEW)] if len(numbers) > 1 else []
     for position in range(1, len(numbers)):
         sketch = ModelSketch()
         # reading a model that cannot be parsed fails later, with the reason
@@ -204,7 +208,7 @@ def sketch_of(file: StructureFile) -> Sketch:
             model = file.parsed(position)
             sketch = _model_sketch(file, model, position)
             if position in (1, len(numbers) - 1):
-                distances.append(_distances(model))
+                distances.append(_distances(model, A_FEW))
         models.append(sketch)
     is_same = all(model.chains == models[0].chains for model in models)
     differing = models[:1] if is_same else models
@@ -223,6 +227,7 @@ def sketch_of(file: StructureFile) -> Sketch:
         experiment=file.experiment.method,
         entry=file.experiment.entry,
         bends=_bends(distances),
+        is_noise=_is_noise(_distances(first, 1)),
         b_factors=tuple(b_factors) if any(b_factors) else (),
     )
 
@@ -270,13 +275,19 @@ def _modified(model: ParsedModel) -> tuple[Modified, ...]:
     return tuple(found)
 
 
-def _distances(model: ParsedModel) -> np.ndarray:
-    """Å between each CA atom of a model and one a few residues on in its chain; nan without one."""
+def _distances(model: ParsedModel, n: int) -> np.ndarray:
+    """Å between each CA atom of a model and one n residues on in its chain; nan without one."""
     protein = [residue for residue in model.residues if residue.parent]
     ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
     chain = np.array([residue.chain for residue in protein])
-    apart = np.linalg.norm(ca[A_FEW:] - ca[:-A_FEW], axis=1)
-    return np.where(chain[A_FEW:] == chain[:-A_FEW], apart, np.nan)
+    apart = np.linalg.norm(ca[n:] - ca[:-n], axis=1)
+    return np.where(chain[n:] == chain[:-n], apart, np.nan)
+
+
+def _is_noise(steps: np.ndarray) -> bool:
+    """Whether most neighbours in a chain are not bonded. steps : Å from each CA to the next."""
+    known = steps[np.isfinite(steps)]
+    return len(known) > 0 and bool(np.median(np.abs(known - STEP)) > UNBONDED)
 
 
 def _bends(distances: list[np.ndarray]) -> bool:
@@ -290,19 +301,16 @@ def _bends(distances: list[np.ndarray]) -> bool:
     return False
 
 
-def _b_factors_of_chains(model: ParsedModel) -> tuple[str, ...]:
-    """A digest of the B factors of the CA atoms of each protein chain, in order of digests.
-
-    Chains of few or like values have none.
-    """
+def _b_factors_of_chains(model: ParsedModel) -> tuple[tuple[int, ...], ...]:
+    """The number of CA atoms and the runs of their B factors of each protein chain with some."""
     values: dict[str, list[float]] = {}
     for residue in model.residues:
         ca = residue.atom("CA") if residue.parent else None
         if ca:
-            values.setdefault(residue.chain, []).append(round(ca.b_iso, 2))
-    digests = []
+            values.setdefault(residue.chain, []).append(ca.b_iso)
+    of_chains = []
     for of_chain in values.values():
-        if len(set(of_chain)) >= FEWEST_B_FACTORS:
-            text = repr(of_chain).encode()
-            digests.append(hashlib.blake2b(text, digest_size=12).hexdigest())
-    return tuple(sorted(digests))
+        runs = runs_of(np.array(of_chain))
+        if runs:
+            of_chains.append((len(of_chain), *runs))
+    return tuple(sorted(of_chains))

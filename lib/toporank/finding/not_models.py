@@ -11,9 +11,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from toporank.comparing.copies import have_one_shape
-from toporank.confidence.confidences import confidences
+from toporank.confidence.confidences import OTHER_POSE, confidences, displacement
 from toporank.confidence.examine import DecoyFile
 from toporank.confidence.table import NUMBERS
+from toporank.errors import TopoRankError
 from toporank.finding.complexes import Grouped
 from toporank.finding.sequences import Sketches
 from toporank.finding.sketch import Sketch
@@ -31,6 +32,8 @@ ADDED = 3
 """Most words that are in the name of a trajectory and not in that of its model."""
 PARTS = 12
 """Words of the longest such name."""
+STATES = 2
+"""Most structures in a folder that are asked about as one; predictors write more."""
 FEWEST = 2
 """Models of a predictor beside which another structure is asked about."""
 NO_PROTEIN = "it holds no protein, as ligands, water and nucleic acids alone do"
@@ -97,11 +100,12 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
 def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy]:
     """Return the decoys, with the reason where a file holds the steps to a model beside it.
 
-    Such a file has several models, whose chains change their shape, and the words of the model's
-    name are in its own.
+    Such a file has several models, whose chains change their shape, or is one of several with other
+    numbers in their names, of which one is noise; and the words of the model's name are in its own.
     """
     decoys = list(decoys)
-    if not any(sketch and sketch.bends for sketch in sketches.values()):
+    steps = _steps_in_files(decoys, sketches)
+    if not steps and not any(sketch and sketch.bends for sketch in sketches.values()):
         return decoys
     names: set[tuple] = set()
     for decoy in decoys:
@@ -111,13 +115,31 @@ def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy
     found = []
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
-        if sketch and sketch.bends and not decoy.refused:
+        is_step = sketch and (sketch.bends or decoy.path in steps)
+        if sketch and is_step and not decoy.refused:
             size = _size(sketch.chains)
             if any((words, size) in names for words in _shorter(_words(decoy))):
                 reason = f"{INTERMEDIATE}the steps of a trajectory"
                 decoy = decoy._replace(refused=reason, refused_as=Status.INTERMEDIATE)
         found.append(decoy)
     return found
+
+
+def _steps_in_files(decoys: Iterable[Decoy], sketches: Sketches) -> set[str]:
+    """Paths of files that may be the steps of a trajectory, a file each."""
+    paths: dict[tuple, list[str]] = defaultdict(list)
+    with_noise = set()
+    for decoy in decoys:
+        sketch = sketches.get(decoy.path)
+        if sketch and not decoy.refused and not files_of_model(Path(decoy.path)):
+            name = re.sub(r"\d+", "#", decoy.path)
+            paths[name].append(decoy.path)
+            if sketch.is_noise:
+                with_noise.add(name)
+    steps: set[str] = set()
+    for name in with_noise:
+        steps.update(paths[name])
+    return steps
 
 
 def _words(decoy: Decoy) -> tuple[str, ...]:
@@ -139,8 +161,9 @@ def _size(chains: Iterable[tuple[str, str]]) -> int:
 def unexplained(grouped: Grouped, sketches: Sketches) -> dict[str, str]:
     """Path → a question, of a structure that no predictor wrote among models that one did.
 
-    It is the only one of its complex in its folder, single chains aside, no copy of a model and not
-    called after one, and says nothing of confidence: what predictions began with looks so.
+    It is the only one of its complex in its folder, single chains and the same pose once more
+    aside, no copy of a model and not called after one, and says nothing of confidence: what
+    predictions began with looks so.
     """
     questions = {}
     written, candidates = _written(grouped)
@@ -151,11 +174,22 @@ def unexplained(grouped: Grouped, sketches: Sketches) -> dict[str, str]:
                 if of_candidate <= kinds:
                     in_folders[os.path.dirname(decoy.path)].append(decoy)
         for decoys in in_folders.values():
-            n_complexes = sum(len(grouped.kinds[decoy.key]) > 1 for decoy in decoys)
-            for decoy in decoys if n_complexes < 2 else ():
+            complexes = [each for each in decoys if len(grouped.kinds[each.key]) > 1]
+            for decoy in decoys if _are_one_pose(complexes) else ():
                 if not _is_model(decoy, models, sketches):
                     questions[decoy.path] = UNEXPLAINED
     return questions
+
+
+def _are_one_pose(decoys: list[Decoy]) -> bool:
+    """Whether structures are one but for a relaxation, such as a start that was cleaned."""
+    if len(decoys) > STATES:
+        return False
+    try:
+        complexes = [_file_of(decoy).complex() for decoy in decoys]
+    except TopoRankError:
+        return False
+    return all(displacement(complexes[0], each) <= OTHER_POSE for each in complexes[1:])
 
 
 OfKinds = dict[int, list[tuple[frozenset[int], Decoy]]]
@@ -188,6 +222,10 @@ def _written(
     return written, others
 
 
+def _file_of(decoy: Decoy) -> DecoyFile:
+    return DecoyFile(decoy.target, decoy.name, Path(decoy.path))
+
+
 def _shape(sketches: Sketches, decoy: Decoy) -> str:
     sketch = sketches[decoy.path]
     return sketch.shape_of_model(0) if sketch else ""
@@ -202,6 +240,5 @@ def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool
         called_after = other in name and re.search(r"\d", other)  # not after `model`
         if called_after or have_one_shape(_shape(sketches, model), shape):
             return True
-    file = DecoyFile(decoy.target, decoy.name, Path(decoy.path))
-    (row,) = confidences([file], anew=False)
+    (row,) = confidences([_file_of(decoy)], anew=False)
     return any(getattr(row, number) is not None for number in NUMBERS)

@@ -30,8 +30,10 @@ class Sketch(NamedTuple):
     experiment : how the structure was measured, where the file says that it was
     entry : its name in a database, where the file has one
     bends : whether its chains have other shapes in other models
+    is_noise : whether most neighbours in its chains are not bonded
     other : what a whole file is that is no structure; empty for a structure
-    b_factors : of each model, a digest of the B factors of each chain that has several
+    b_factors : of each model, the length of each chain and the runs of its B factors, as `runs_of`
+        has them
     size : of the file, in bytes
     """
 
@@ -47,8 +49,9 @@ class Sketch(NamedTuple):
     entry: str = ""
     bends: bool = False
     other: str = ""
-    b_factors: tuple[tuple[str, ...], ...] = ()
+    b_factors: tuple[tuple[tuple[int, ...], ...], ...] = ()
     size: int = 0
+    is_noise: bool = False
 
     @property
     def decoys(self) -> tuple[int, ...]:
@@ -69,8 +72,8 @@ class Sketch(NamedTuple):
         """What two models have in common that are copies. place : as for `of_model`."""
         return self.shapes[max(place, 1) - 1] if self.shapes else ""
 
-    def b_factors_of(self, place: int) -> tuple[str, ...]:
-        """Digests of the B factors of the chains of a model. place : as for `of_model`."""
+    def b_factors_of(self, place: int) -> tuple[tuple[int, ...], ...]:
+        """Length and runs of the chains of a model. place : as for `of_model`."""
         return self.b_factors[max(place, 1) - 1] if self.b_factors else ()
 
     def pairs_of_model(self, place: int) -> tuple[Pair, ...]:

@@ -17,12 +17,7 @@ import numpy as np
 
 from toporank.errors import ConfidenceError
 from toporank.files import state as files_state
-from toporank.files.compressed import (
-    DAMAGED,
-    compression_of,
-    unpacked,
-    without_compression,
-)
+from toporank.files.compressed import DAMAGED, plain, without_compression
 
 MAX_BYTES = 1 << 30
 """Of a file, unpacked: the PAE of 5,000 residues has half of this as JSON. Also of one array as
@@ -90,7 +85,7 @@ def unreadable(path: Path, error: Exception) -> ConfidenceError:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, unpacked if its name says that it is compressed.
+    """Return the content of a file, unpacked.
 
     Raises
     ------
@@ -101,14 +96,11 @@ def read_bytes(path: Path) -> bytes:
     )
     if state_of(path).size > MAX_BYTES:
         raise too_large
-    compression = compression_of(path.name)
     try:
-        content = path.read_bytes()
-        if compression:
-            content = unpacked(content, compression, MAX_BYTES)
+        content = plain(path.read_bytes(), MAX_BYTES)
     except DAMAGED as error:
         raise unreadable(path, error) from error
-    if compression and len(content) > MAX_BYTES:
+    if len(content) > MAX_BYTES:
         raise too_large
     return content
 

@@ -170,7 +170,7 @@ def format_of_content(path: Path) -> str:
             return ""
         with open(path, "rb") as file:
             head = file.read(HEAD)
-            compression = compression_of(path.name) or compression_in(head)
+            compression = compression_in(head)
             if compression:
                 head = unpacked(head + file.read(PACKED), compression, HEAD)
     except DAMAGED:

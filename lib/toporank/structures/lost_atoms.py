@@ -1,7 +1,7 @@
 """Atoms whose place is not known: several in one point.
 
 Programs write 0, 0, 0 or another constant where they know no place, put a side chain on its CA, or
-repeat a residue. Two atoms of a molecule are 1 Å apart at least.
+repeat a residue; others add noise. Two atoms of a molecule are 1 Å apart at least.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
+import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
@@ -18,7 +19,11 @@ from toporank.structures.stored import PER_ANGSTROM
 
 BACKBONE = ("N", "CA", "C", "O")
 MOST = 0.5
-"""Share of the residues of a chain that may have no place."""
+"""Share of the residues of a chain that may have no place. Where more of all atoms are too near to
+the next one, the unit is another one.
+"""
+NEAREST = 0.5
+"""Å between atoms that follow one another; nearer ones lie in one point but for noise."""
 FARTHEST = 1e6
 """Å. Farther away are atoms of unknown place."""
 MIXED = np.array(
@@ -101,7 +106,7 @@ def _lost(
     positions: np.ndarray,
     residues: list[ModelResidue],
     copies: Callable[[], dict[str, str]],
-) -> dict[int, list[int]]:
+) -> dict[int, set[int]]:
     """Place of each amino acid → its heavy atoms that share their point with another atom."""
     if not positions.any() or not (np.abs(positions) < FARTHEST).all():
         return {}  # which is said of all of them
@@ -109,24 +114,36 @@ def _lost(
     points = (whole.view(np.uint64) * MIXED).sum(axis=1)
     ordered = np.sort(points)
     shared = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(shared):
+    is_near = np.square(np.diff(positions, axis=0)).sum(axis=1) < NEAREST**2
+    if is_near.sum() > MOST * len(is_near):
+        is_near[:] = False
+    if not len(shared) and not is_near.any():
         return {}
     sizes = [len(residue.residue) for residue in residues]
     residue_of = np.repeat(np.arange(len(residues)), sizes)
-    starts = np.cumsum(sizes) - sizes
+    index_of = np.arange(len(points)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     names_of_copies = copies()
-    at_point: dict[int, list[AtomIndex]] = defaultdict(list)
-    for atom in np.flatnonzero(np.isin(points, shared)).tolist():
-        place = int(residue_of[atom])
-        residue = residues[place]
-        index = atom - int(starts[place])
-        is_heavy = not residue.residue[index].is_hydrogen()
+
+    def atom_of(atom: int) -> gemmi.Atom:
+        return residues[residue_of[atom]].residue[index_of[atom]]
+
+    for atom in np.flatnonzero(is_near).tolist():
+        is_near[atom] = atom_of(atom).altloc == atom_of(atom + 1).altloc
+    # atoms of one point have its number; atoms near to the one before have that of the first
+    run_of = np.cumsum(np.append(True, ~is_near))
+    of_run = np.append(False, is_near) | np.append(is_near, False)
+    at_point: dict[tuple[str, int], list[AtomIndex]] = defaultdict(list)
+    for atom in np.flatnonzero(np.isin(points, shared) | of_run).tolist():
+        residue = residues[residue_of[atom]]
+        is_heavy = not atom_of(atom).is_hydrogen()
         if residue.parent and is_heavy and residue.chain not in names_of_copies:
-            at_point[int(points[atom])].append((place, index))
-    lost: dict[int, list[int]] = defaultdict(list)
+            place = int(residue_of[atom]), int(index_of[atom])
+            at_point["point", int(points[atom])].append(place)
+            at_point["run", int(run_of[atom])].append(place)
+    lost: dict[int, set[int]] = defaultdict(set)
     for atoms in at_point.values():
         for place, index in _without_place(atoms, residues):
-            lost[place].append(index)
+            lost[place].add(index)
     return dict(sorted(lost.items()))
 
 

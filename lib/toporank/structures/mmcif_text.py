@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 
 import gemmi
 
@@ -46,9 +45,6 @@ def parse_mmcif(text: str) -> tuple[gemmi.cif.Block, gemmi.Structure, list[str]]
     Raises StructureError.
     """
     has_table = "_atom_site." in text or "_atom_site." in text.lower()
-    if not has_table and re.search(r"^(ATOM  |HETATM).{48}", text, re.MULTILINE):
-        what = "not a readable mmcif file: this is PDB format"
-        raise StructureError(what, remedy="rename it to end in .pdb")
     with parsing("mmcif"):
         document = gemmi.cif.read_string(text)
     blocks = [block for block in document if block.find_values("_atom_site.Cartn_x")]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +27,12 @@ from toporank.structures.model_atoms import complex_of_model
 from toporank.structures.parts import join_parts, with_ter_where_numbers_go_back
 from toporank.structures.pdb_text import PdbText
 from toporank.structures.residue_names import with_short_names
-from toporank.structures.text import parsing, read_content, read_text
+from toporank.structures.text import (
+    format_of_text,
+    parsing,
+    read_content,
+    read_text,
+)
 
 BEFORE_CHARGE = 78
 """Columns of a PDB line that are read: some programs do not write a charge into the charge columns.
@@ -126,7 +130,7 @@ class StructureFile:
 
     Attributes
     ----------
-    format : `pdb` or `mmcif`
+    format : `pdb` or `mmcif`, as its text is; what cannot be told from that, as its name says
     text : unpacked
     model_numbers : of each model, as the file has it; empty for a PDB file without atoms
     block : of an mmCIF file the block with the structure, else None
@@ -139,10 +143,11 @@ class StructureFile:
 
     def __init__(self, path: Path, content: bytes | None = None):
         self.path = path
-        self.format, _ = structure_format(path)
+        called, _ = structure_format(path)
         content = read_content(path) if content is None else content
         self.sha256 = hashlib.sha256(content).hexdigest()
         self.text = read_text(path, content)
+        self.format = format_of_text(self.text) or called
         self.block: gemmi.cif.Block | None = None
         self._lines: PdbText | None = None
         self._last: dict[int, ParsedModel] = {}
@@ -271,15 +276,7 @@ def _pdb_lines(text: str) -> PdbText:
     """PDB text by lines, with residue names of three letters.
 
     It has no END between the parts of one complex.
-
-    Raises StructureError when it is mmCIF, OtherFileError when that holds no structure.
     """
-    if "_atom_site" in text and re.search(r"^[ \t]*_atom_site\.", text, re.MULTILINE):
-        raise StructureError(
-            "not a readable pdb file: this is mmCIF", remedy="rename it to end in .cif"
-        )
-    if text.startswith("data_") and "\nATOM" not in text:
-        parse_mmcif(text)  # structure factors are called so: it raises what they are
     # gemmi counts columns in bytes
     lines = PdbText(text.encode("ascii", errors="replace"))
     return join_parts(with_short_names(lines))

@@ -8,16 +8,16 @@ from __future__ import annotations
 import contextlib
 import re
 import stat
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from toporank.errors import StructureError
-from toporank.files.compressed import DAMAGED, compression_in, unpacked
-from toporank.structures.identity import structure_format
+from toporank.files.compressed import DAMAGED, compression_in, plain
 
 MAX_BYTES = 1 << 28
 """Largest text a file may unpack to: far above any complex, far below memory (gzip bombs)."""
+_TABLE = re.compile(r"^[ \t]*_atom_site\.", re.MULTILINE | re.IGNORECASE)
+_PDB_ATOM = re.compile(r"^(ATOM  |HETATM).{48}", re.MULTILINE)
 LONGEST_MESSAGE = 200
 """Letters of gemmi's messages that are repeated; some quote the file."""
 NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
@@ -66,50 +66,41 @@ def read_text(path: Path, content: bytes | None = None) -> str:
 
     content : of the file, where it was read before.
     """
-    _, compression = structure_format(path)
     data = read_content(path) if content is None else content
     try:
-        data = _unpacked(data, compression)
+        text = plain(data, MAX_BYTES)
     except DAMAGED as error:
+        what = f"damaged {NAMES[compression_in(data)]} file: {error}"
         remedy = "fetch or compress it again"
-        if str(error).startswith("Not a gzipped file"):
-            remedy = "is it plain text? take .gz off its name"
-        what = f"damaged {NAMES[compression]} file: {error}"
         raise StructureError(what, where=path, remedy=remedy) from error
-    _check_size(len(data), path)
-    if not data.strip():
+    _check_size(len(text), path)
+    if not text.strip():
         raise StructureError(
             "the file is empty", where=path, remedy="make or fetch it again"
         )
-    packed = compression_in(data)
-    if packed and not data.isascii():
-        kind = "gzipped" if packed == ".gz" else f"compressed by {NAMES[packed]}"
-        remedy = f"rename it to end in {packed}"
-        if compression:
-            remedy = "compressed twice: unpack it once"
-        raise StructureError(
-            f"binary data, not text: it is {kind}", where=path, remedy=remedy
-        )
-    if b"\0" in data:
+    if b"\0" in text:
         remedy = "fetch it again, or save it as plain text"
         raise StructureError("binary data, not text", where=path, remedy=remedy)
     try:
-        return data.decode("utf-8-sig")
+        return text.decode("utf-8-sig")
     except UnicodeDecodeError:
         # one letter for each byte: the columns stay where they are
-        return data.decode("latin-1")
+        return text.decode("latin-1")
 
 
-def _unpacked(data: bytes, compression: str) -> bytes:
-    """The content of a compressed file; of a larger one MAX_BYTES + 1 bytes."""
-    # most files are such, and have one part: this takes half of the time
-    if compression == ".gz":
-        whole = zlib.decompressobj(wbits=31)
-        with contextlib.suppress(zlib.error):
-            text = whole.decompress(data, MAX_BYTES + 1)
-            if whole.eof and not whole.unused_data:
-                return text
-    return unpacked(data, compression, MAX_BYTES) if compression else data
+def format_of_text(text: str) -> str:
+    """`pdb` or `mmcif`, or empty where neither can be told.
+
+    Structure factors and dictionaries are mmCIF, too.
+    """
+    if "_atom_site." in text and _TABLE.search(text):
+        return "mmcif"
+    is_mmcif = text.lstrip().startswith("data_")
+    if is_mmcif and _TABLE.search(text):
+        return "mmcif"
+    if _PDB_ATOM.search(text):
+        return "pdb"
+    return "mmcif" if is_mmcif else ""
 
 
 @contextlib.contextmanager

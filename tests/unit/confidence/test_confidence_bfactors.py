@@ -32,6 +32,8 @@ from structures_text import (
     ca_trace,
     pdb,
     pdb_with,
+    protein,
+    put,
     shifted,
     with_b,
 )
@@ -151,6 +153,27 @@ def test_also_where_a_small_ligand_moves_little_beside_a_large_receptor(tmp_path
     poses = [pdb(large + shifted(side, moved)) for moved in (0.0, 4.0)]
     assert sources(tmp_path, poses[0]) == ["b_factor"]
     assert sources(tmp_path, *poses) == ["", ""]
+
+
+@pytest.mark.parametrize("change", ["cut", "split"])
+def test_also_where_a_partner_was_cut_or_has_two_names(tmp_path, near, change):
+    """The poses of one chain; the same place is not another pose."""
+    texts = []
+    for place, is_whole in ((NEAR, True), (NEAR, False), (FAR, False)):
+        atoms = with_b(atoms_of(place), core(near))
+        numbers = sorted({a.number for a in atoms if a.chain == near.chains[0]})
+        kept = []
+        for atom in atoms:
+            is_first = atom.chain == near.chains[0]
+            if is_whole or not is_first:
+                kept.append(atom)
+            elif change == "split" and atom.number > numbers[len(numbers) // 2]:
+                kept.append(replace(atom, chain="X"))
+            elif change == "split" or atom.number > numbers[3]:
+                kept.append(atom)
+        texts.append(pdb(kept))
+    assert sources(tmp_path, *texts[:2]) == ["b_factor"] * 2
+    assert sources(tmp_path, texts[0], texts[2]) == ["", ""]
 
 
 def test_also_where_only_one_partner_was_copied(tmp_path, near):
@@ -523,17 +546,31 @@ def screen(folder: Path, ligands: dict[str, Model]) -> list[str]:
     return [row.plddt_source for row in confidences(asked)]
 
 
+def without_ends(model: Model, n_first: int, n_last: int) -> Model:
+    """A model whose chains lack residues at their ends."""
+    places = []
+    for chain in dict.fromkeys(model.chains):
+        of_chain = [i for i, c in enumerate(model.chains) if c == chain]
+        places += of_chain[n_first : len(of_chain) - n_last]
+    return model.at(places)
+
+
+@pytest.mark.parametrize("n_cut", [0, 3])
 @pytest.mark.parametrize("shared", ["A", "B"])
 def test_b_factors_that_a_chain_has_in_several_complexes_are_of_its_monomer(
-    tmp_path, shared
+    tmp_path, shared, n_cut
 ):
-    """A screen by docking, one pose of each pair; a predictor is never so alike."""
+    """A screen by docking, one pose of each pair, whose receptors may lack their ends; a predictor
+    is never so alike.
+    """
     own = [example(k) for k in (2, 3, 4)]
     docked = []
     for k, model in enumerate(own):
         is_shared = np.array(model.chains) == shared
         plddt = np.where(is_shared, own[0].plddt, model.plddt - k)
-        docked.append(model._replace(plddt=plddt.round(2)))
+        n_first, n_last = [(0, 0), (n_cut, 0), (0, n_cut)][k]
+        changed = model._replace(plddt=plddt.round(2))
+        docked.append(without_ends(changed, n_first, n_last))
     predicted = dict(zip("abc", own, strict=True))
     assert screen(tmp_path, predicted) == ["b_factor"] * 3
     (tmp_path / "docked").mkdir()
@@ -541,8 +578,22 @@ def test_b_factors_that_a_chain_has_in_several_complexes_are_of_its_monomer(
         screen(tmp_path / "docked", dict(zip("abc", docked, strict=True))) == [""] * 3
     )
     (tmp_path / "copies").mkdir()
-    copies = {"a": own[0], "b": own[0]}
+    copies = {"a": own[0], "b": without_ends(own[0], n_cut, 0)}
     assert screen(tmp_path / "copies", copies) == ["b_factor"] * 2
+
+
+def test_a_receptor_that_has_two_names_in_one_pose_is_recognised(tmp_path):
+    """Its halves are the chains of a larger complex, out of which the other pose was not cut."""
+    values = np.random.default_rng(0).uniform(50, 99, 120).round(2)
+    atoms = [*protein("A", "A" * 80), *protein("B", "G" * 40, y=8.0)]
+    whole = with_b(atoms, values)
+    split = []
+    for atom in whole:
+        is_second = atom.chain == "A" and atom.number > 40
+        split.append(replace(atom, chain="X") if is_second else atom)
+    put(tmp_path / "models", {"one/pose.pdb": whole, "two/pose.pdb": split})
+    grouped = decoys_of("d", tmp_path / "models", "folder", tmp_path / "store")
+    assert grouped.of_monomers == {("one", "pose"), ("two", "pose")}
 
 
 @pytest.mark.parametrize("parts", ["AB AC ABC", "AB ABC", "AB AC"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,28 @@ def test_steps_to_a_model_are_none_whatever_their_program_calls_them(
     assert refused == f"{INTERMEDIATE}the steps of a trajectory"
 
 
+def noise(seed: int) -> str:
+    draw = random.Random(seed)
+    atoms = [replace(atom, x=draw.gauss(0, 12)) for atom in model(seed)]
+    return pdb(atoms)
+
+
+def test_so_they_are_in_a_file_each_where_one_is_noise(tmp_path):
+    frames = {f"frames/q_model_0_step_{n}.pdb": pdb(model(n)) for n in (20, 30, 40)}
+    files = boltz(range(2)) | frames
+    assert len(models(found(tmp_path, files))) == 5
+    frames["frames/q_model_0_step_10.pdb"] = noise(10)
+    grouped = found(tmp_path, frames)
+    assert models(grouped) == {"q_model_0.cif", "q_model_1.cif"}
+    refused = {decoy.refused for decoy in grouped.decoys if decoy.refused}
+    assert refused == {f"{INTERMEDIATE}the steps of a trajectory"}
+
+
+def test_a_failed_model_is_no_step_to_others(tmp_path):
+    files = {f"m_{n}.pdb": pdb(model(n)) for n in range(3)} | {"m_3.pdb": noise(3)}
+    assert len(models(found(tmp_path, files))) == 4
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -261,6 +284,10 @@ ALONE = {
         "start/receptor.pdb": pdb(model(30)[:40]),
         "start/ligand.pdb": pdb(model(30)[40:]),
     },
+    "it and what was made of it": {
+        "start/a.pdb": START,
+        "start/a_clean.pdb": pdb(replace(a, x=round(a.x + a.number % 2, 3)) for a in model(30)),
+    },
     "two, each in a folder": {"start/a.pdb": START, "other/b.cif": mmcif(model(31))},
 }  # fmt: skip
 
@@ -277,6 +304,10 @@ def test_the_one_structure_that_no_predictor_wrote_is_asked_about(tmp_path, what
 
 
 NOT_ALONE = {
+    "two poses": {
+        "docked/one.pdb": START,
+        "docked/two.pdb": pdb(model(30)[:40] + shifted(model(30)[40:], 12.0)),
+    },
     "several": {f"docked/pose_{n}.pdb": pdb(model(30 + n)) for n in range(3)},
     "called after a model": {"refined/q_model_0_relaxed.pdb": START},
     "a copy": {"best/best.cif": mmcif(model(1))},

@@ -11,7 +11,7 @@ import pytest
 
 from structures_text import lay, pair, pdb
 from toporank.chains.chain import ResidueId
-from toporank.errors import ConfigError, StructureError
+from toporank.errors import ConfigError
 from toporank.files import atomic
 from toporank.files.printable_names import LONGEST_NAME
 from toporank.finding.folders import find_decoys
@@ -202,7 +202,7 @@ def test_a_missing_folder_is_an_error_that_names_it_and_what_to_give(tmp_path):
         find_decoys("set", tmp_path / "nowhere")
 
 
-def test_a_compressed_structure_without_any_ending_is_found_and_refused_with_what_to_do(
+def test_a_compressed_structure_without_any_ending_is_found_and_read(
     tmp_path,
 ):
     (tmp_path / "T").mkdir()
@@ -210,5 +210,4 @@ def test_a_compressed_structure_without_any_ending_is_found_and_refused_with_wha
     (tmp_path / "T/other.1").write_bytes(gzip.compress(b"no atom"))
     (decoy,) = find_decoys("set", tmp_path)
     assert decoy.name == "complex.1"
-    with pytest.raises(StructureError, match=r"rename it to end in \.gz"):
-        read_complex(Path(decoy.path))
+    assert read_complex(Path(decoy.path)).chains == ["A", "B"]

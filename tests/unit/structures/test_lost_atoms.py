@@ -51,6 +51,12 @@ def at(*place: float) -> Change:
     return lambda atom: put(atom, place)
 
 
+def noise(atom: Atom) -> Atom:
+    """Within 0.2 Å of one point."""
+    draw = np.random.default_rng([atom.number, *atom.name.encode()])
+    return put(atom, tuple((np.array([3, 2, 1]) + draw.uniform(-0.1, 0.1, 3)).round(3)))
+
+
 def ideal(atom: Atom) -> Atom:
     """Each residue has the same shape around the origin."""
     names = [*BACKBONE, "CB"]
@@ -73,8 +79,8 @@ def read(folder: Path, atoms: list[Atom], as_text: Callable = pdb) -> Complex:
 
 @pytest.mark.parametrize(
     "change",
-    [at(0, 0, 0), at(9.5, -3.25, 12), ideal],
-    ids=["the origin", "a constant", "a residue of ideal shape"],
+    [at(0, 0, 0), at(9.5, -3.25, 12), ideal, noise],
+    ids=["the origin", "a constant", "a residue of ideal shape", "noise"],
 )
 @pytest.mark.parametrize("only_ca", [False, True])
 @pytest.mark.parametrize("numbers", [range(1, 6), range(40, 48)])

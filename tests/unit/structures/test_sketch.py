@@ -158,8 +158,6 @@ def test_models_end_where_they_end_however_that_is_written(tmp_path, text):
     [
         ("d.pdb", ""),
         ("d.pdb", "REMARK nothing\n"),
-        ("d.pdb", mmcif(pair())),
-        ("d.cif", pdb(pair())),
         ("d.cif", "data_x\n"),
         ("d.cif", mmcif(pair(), without=["Cartn_x"])),
         ("d.pdb", b"\x1f\x8b damaged"),

@@ -285,7 +285,8 @@ def conformations(how: str) -> list[Atom]:
                 marked = [changed(marked[k], altloc="AB"[k]) for k in (0, 1)]
             atoms[number - 1 : number] = marked
     partner = [serine("B", number, 3.8 * number) for number in range(1, 13)]
-    return [*itertools.chain(*atoms), *changed(itertools.chain(*partner), y=9.0)]
+    beside = [replace(atom, y=atom.y + 9) for atom in itertools.chain(*partner)]
+    return [*itertools.chain(*atoms), *beside]
 
 
 @both_formats
