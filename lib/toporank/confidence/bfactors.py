@@ -17,7 +17,7 @@ import gemmi
 import numpy as np
 
 from toporank.chains.chain import ResidueId
-from toporank.confidence.runs import runs_of
+from toporank.confidence.b_factor_runs import runs_of
 from toporank.confidence.table import ALWAYS, NEVER, PlddtChoice
 from toporank.metrics import spearman
 from toporank.programs.catalogue import docked_by, is_docked

@@ -12,10 +12,10 @@ import numpy as np
 
 from toporank.chains.match import superposition
 from toporank.chains.thresholds import FEWEST_ATOMS
+from toporank.confidence.b_factor_runs import shift_of
 from toporank.confidence.beside import unread
 from toporank.confidence.bfactors import OF_A_MONOMER
 from toporank.confidence.examine import DecoyFile, Examined, examine
-from toporank.confidence.runs import shift_of
 from toporank.confidence.table import (
     AUTO,
     FROM_PLDDT,

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.confidence.runs import same_chains
+from toporank.confidence.b_factor_runs import same_chains
 from toporank.errors import printable
 from toporank.finding.complexes import BY_SEQUENCE, Grouped, group
 from toporank.finding.decoy_names import copies_among
@@ -133,7 +133,9 @@ def _of_monomers(
 
     b_factors : length and runs of the chains of each decoy
     """
-    every = {chain[1:] for of_decoy in b_factors.values() for chain in of_decoy}
+    every: set[tuple[int, ...]] = set()
+    for of_decoy in b_factors.values():
+        every.update(chain[1:] for chain in of_decoy)
     chain_of = same_chains(every)
     targets: dict[int, set[str]] = {}
     complexes: dict[int, set[tuple[str, Profile]]] = {}

@@ -20,7 +20,7 @@ import numpy as np
 from toporank.chains.chain import ChainSequences, ResidueId, chains_by_name
 from toporank.chains.immune import Pair, may_pair, pairs_of
 from toporank.code import code_of
-from toporank.confidence.runs import runs_of
+from toporank.confidence.b_factor_runs import runs_of
 from toporank.errors import OtherFileError, StructureError
 from toporank.files.atomic import write_text
 from toporank.files.state import MISSING, FileState, state_if_there
@@ -42,7 +42,7 @@ them. It is 0.9 less beside a peptide bond in cis.
 """
 BENT = 0.1
 """Å, change of these distances on average; rounding alone changes them by less."""
-LOOKS = ("chains", "structures", "confidence/runs.py", "finding/look.py")
+LOOKS = ("chains", "structures", "confidence/b_factor_runs.py", "finding/look.py")
 """Code on which depends what is seen."""
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""

@@ -100,8 +100,8 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
 def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy]:
     """Return the decoys, with the reason where a file holds the steps to a model beside it.
 
-    Such a file has several models, whose chains change their shape, or is one of several with other
-    numbers in their names, of which one is noise; and the words of the model's name are in its own.
+    Such a file has several models, whose chains change their shape, or there is noise in a file
+    with the same name but for numbers; and the words of the model's name are in its own.
     """
     decoys = list(decoys)
     steps = _steps_in_files(decoys, sketches)

@@ -97,10 +97,11 @@ def read_bytes(path: Path) -> bytes:
     if state_of(path).size > MAX_BYTES:
         raise too_large
     try:
-        content = plain(path.read_bytes(), MAX_BYTES)
+        packed = path.read_bytes()
+        content = plain(packed, MAX_BYTES)
     except DAMAGED as error:
         raise unreadable(path, error) from error
-    if len(content) > MAX_BYTES:
+    if content is not packed and len(content) > MAX_BYTES:
         raise too_large
     return content
 
