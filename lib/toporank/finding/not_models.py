@@ -127,18 +127,20 @@ def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy
 
 def _steps_in_files(decoys: Iterable[Decoy], sketches: Sketches) -> set[str]:
     """Paths of files that may be the steps of a trajectory, a file each."""
-    paths: dict[tuple, list[str]] = defaultdict(list)
+    paths: dict[str, list[str]] = defaultdict(list)
     with_noise = set()
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
-        if sketch and not decoy.refused and not files_of_model(Path(decoy.path)):
+        if sketch and not decoy.refused:
             name = re.sub(r"\d+", "#", decoy.path)
             paths[name].append(decoy.path)
             if sketch.is_noise:
                 with_noise.add(name)
-    steps: set[str] = set()
+    steps = set()
     for name in with_noise:
-        steps.update(paths[name])
+        for path in paths[name]:
+            if not files_of_model(Path(path)):
+                steps.add(path)
     return steps
 
 

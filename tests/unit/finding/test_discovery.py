@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from replacing import WAYS, written_over
-from structures_text import pair, pdb, put
+from structures_text import pair, pdb, put, shifted, with_b
 from toporank import workers as worker_processes
+from toporank.building.chunks.chunk import keep_file
 from toporank.building.chunks.plan import PlannedDecoy
+from toporank.building.chunks.store import Store
 from toporank.building.planning import plan_of
 from toporank.finding import look
 from toporank.finding.discovery import decoys_of
 from toporank.finding.look import sketches
+from toporank.structures import read
+from toporank.structures import text as text_of_files
 from toporank.workers import forked
 
 TEXT = pdb(pair())
@@ -100,6 +107,36 @@ def test_a_folder_is_listed_once_and_each_file_is_read_once(tmp_path, monkeypatc
         "c.pdb",
     ]
     assert sorted(listed) == ["T", "U", "models"]
+
+
+def test_a_file_of_many_models_is_read_and_hashed_once(tmp_path, monkeypatch):
+    """So its costs rise with the number of models, not with its square."""
+    n = 30
+    text = ""
+    for number in range(1, n + 1):
+        atoms = with_b(shifted(pair(), number), range(number, number + 4))
+        text += f"MODEL     {number:4d}\n{pdb(atoms)}ENDMDL\n"
+    put(tmp_path / "models", {"all.pdb": text})
+    calls: Counter[str] = Counter()
+
+    def count(module: object, name: str) -> None:
+        function = getattr(module, name)
+
+        def counted(*args):
+            calls[name] += name != "sha256" or len(args[0]) >= len(text)
+            return function(*args)
+
+        monkeypatch.setattr(module, name, counted)
+
+    for module, name in ((text_of_files, "read_content"), (read, "read_text"), (read, "of_pdb"),
+                         (read, "parse_model"), (hashlib, "sha256")):  # fmt: skip
+        count(module, name)
+    store = tmp_path / "store"
+    keep = functools.partial(keep_file, store=Store(store, graphs_only=True))
+    grouped = decoys_of("ds", tmp_path / "models", "sequence", store, keep=keep)
+    assert len(grouped.decoys) == n
+    assert calls.pop("parse_model") <= 2 * n
+    assert calls == dict.fromkeys(("read_content", "read_text", "of_pdb", "sha256"), 1)
 
 
 def planned_of(folder: Path) -> list[PlannedDecoy]:
