@@ -95,13 +95,14 @@ def _no_plddt(members: list[DecoyFile], examined: list[Examined]) -> dict[int, s
     evidence = [each.evidence for each in examined if each.evidence is not None]
     if evidence and np.mean(evidence) <= 0:
         without_plddt = {i: "" for i, each in enumerate(examined) if each.is_open}
-    sharing: dict[int, list[int]] = {}
+    sharing: dict[int, set[int]] = {}
     for i, each in enumerate(examined):
         if each.profiles and members[i].of_monomers:
             without_plddt[i] = OF_A_MONOMER
-        for run in set().union(*each.profiles.values()):
-            sharing.setdefault(run, []).append(i)
-    for places in set(map(tuple, sharing.values())):
+        for runs in each.profiles.values():
+            for run in runs:
+                sharing.setdefault(run, set()).add(i)
+    for places in {tuple(sorted(sharers)) for sharers in sharing.values()}:
         if _several_poses([(members[i], examined[i].profiles) for i in places]):
             without_plddt |= dict.fromkeys(places, OF_A_MONOMER)
     return without_plddt

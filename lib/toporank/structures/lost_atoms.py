@@ -137,9 +137,9 @@ def _lost(
         residue = residues[residue_of[atom]]
         is_heavy = not atom_of(atom).is_hydrogen()
         if residue.parent and is_heavy and residue.chain not in names_of_copies:
-            place = int(residue_of[atom]), int(index_of[atom])
-            at_point["point", int(points[atom])].append(place)
-            at_point["run", int(run_of[atom])].append(place)
+            of_atom = int(residue_of[atom]), int(index_of[atom])
+            at_point["point", int(points[atom])].append(of_atom)
+            at_point["run", int(run_of[atom])].append(of_atom)
     lost: dict[int, set[int]] = defaultdict(set)
     for atoms in at_point.values():
         for place, index in _without_place(atoms, residues):
