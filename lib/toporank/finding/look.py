@@ -276,8 +276,11 @@ def _modified(model: ParsedModel) -> tuple[Modified, ...]:
 
 
 def _distances(model: ParsedModel, n: int) -> np.ndarray:
-    """Å between each CA atom of a model and one n residues on in its chain; nan without one."""
-    protein = [residue for residue in model.residues if residue.parent]
+    """Å between each CA atom of a model and one n residues on in its chain; nan without one.
+
+    Residues without a place count, which a step may have and another not.
+    """
+    protein = [residue for residue in model.written if residue.parent]
     ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
     chain = np.array([residue.chain for residue in protein])
     apart = np.linalg.norm(ca[n:] - ca[:-n], axis=1)

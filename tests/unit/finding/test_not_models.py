@@ -233,6 +233,16 @@ def test_steps_to_a_model_are_none_whatever_their_program_calls_them(
     assert refused == f"{INTERMEDIATE}the steps of a trajectory"
 
 
+def test_so_they_are_where_atoms_of_a_step_have_no_place(tmp_path):
+    first = []
+    for atom in model(5):
+        is_lost = atom.chain == "A" and atom.number == 3
+        first.append(replace(atom, x=1.0, y=1.0, z=1.0) if is_lost else atom)
+    steps = f"MODEL        1\n{pdb(first)}ENDMDL\n{several((6,))}"
+    grouped = found(tmp_path, {"x.pdb": pdb(model(0)), "x_steps.pdb": steps})
+    assert models(grouped) == {"x.pdb"}
+
+
 def noise(seed: int) -> str:
     draw = random.Random(seed)
     atoms = [replace(atom, x=draw.gauss(0, 12)) for atom in model(seed)]
