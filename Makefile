@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo demo-training test test-all lint docs format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-cores bench-gpu bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
+.PHONY: help demo demo-training test test-all lint checks types docs format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-cores bench-gpu bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -20,24 +20,29 @@ demo-training: .venv/installed ## train, select and score on the embedded exampl
 	@echo "Ranked models:  results/scores/example/models.csv"
 	@echo "Page:           results/report.html"
 
-PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist worksteal --durations=25
+# One process more than cores: tests of Slurm, of browsers and of kills wait most of their time.
+WORKERS ?= $(shell expr $(CORES) + 1)
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=25
 test: .venv/installed-dev dssp ## run the tests but those marked `slow`, in minutes
 	$(PYTEST) -m "not slow"
 
 test-all: .venv/installed-dev dssp ## run every test
 	$(PYTEST)
 
-lint: .venv/installed-dev ## check style, formatting, types, the workflow and the floors
+lint: checks types docs ## check style, formatting, types, the workflow and the floors
+
+checks: .venv/packages-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check .
 	$(BIN)/snakemake --lint
 	$(BIN)/lint-imports
-	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/unit/test_style.py
-	$(MAKE) --no-print-directory docs
 
-docs: .venv/installed-dev ## build the documentation site into site/, without a network; a link to nowhere is an error
+types: .venv/packages-dev
+	$(BIN)/mypy
+
+docs: .venv/packages-dev ## build the documentation site into site/, without a network; a link to nowhere is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 pages: .venv/installed-dev ## make again what README.md and docs/ show: output, page, figures, notebook
@@ -49,7 +54,7 @@ pages: .venv/installed-dev ## make again what README.md and docs/ show: output, 
 rulegraph: .venv/installed ## draw the rules again, as docs/rulegraph.svg; needs Graphviz
 	$(BIN)/snakemake --rulegraph --config workflow="{jobs: artefact}" 2> /dev/null | dot -Tsvg > docs/rulegraph.svg
 
-format: .venv/installed-dev ## format Python and Snakemake files
+format: .venv/packages-dev ## format Python and Snakemake files
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt .
@@ -109,14 +114,20 @@ transfer: .venv/installed-dev ## judge the scorer on sources that nothing was fi
 clean: ## remove everything the workflow made, the reuse store included
 	rm -rf results logs .toporank .snakemake
 
-.venv/installed: requirements.txt requirements-train.txt constraints.txt pyproject.toml
+.venv/packages: requirements.txt requirements-train.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -r requirements-train.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r requirements-train.txt
+	@touch $@
+
+.venv/packages-dev: .venv/packages requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r requirements-dev.txt
+	@touch $@
+
+.venv/installed: .venv/packages
 	@$(BIN)/python -m toporank compile
 	@touch $@
 
-.venv/installed-dev: .venv/installed requirements-dev.txt
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+.venv/installed-dev: .venv/installed .venv/packages-dev
 	@touch $@
 
 # mkdssp does not come from the Python package index. Only `nodes: {dssp: mkdssp}` and what compares with it need it.

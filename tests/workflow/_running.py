@@ -17,10 +17,12 @@ IN_FLIGHT = 2
 """Jobs side by side, so decoys at work at any time."""
 
 
-def start(study: Study) -> subprocess.Popen:
-    """Start a build of all graphs; what it prints goes to a file."""
+def start(study: Study, python: str = sys.executable) -> subprocess.Popen:
+    """Start a build of all graphs; what it prints goes to a file. A quick Python is no parent of
+    its jobs, which `jobs` does not find then.
+    """
     command = [
-        sys.executable,
+        python,
         "-m",
         "snakemake",
         "--snakefile",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import subprocess
@@ -14,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 from filelock import FileLock
-from numba.core.caching import UserProvidedCacheLocator
 
+from processes import copy_compiled
 from quick_python import quickly
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -176,20 +175,8 @@ def clone_to(folder: Path) -> Path:
             ignore=shutil.ignore_patterns("__pycache__"),
         )
     shutil.copy(REPOSITORY / "Snakefile", folder)
-    copy_compiled(folder)
+    copy_compiled(folder / "lib")
     return folder
-
-
-def copy_compiled(folder: Path, before: float = math.inf) -> None:
-    """What numba compiled here before a time, in the folders where it looks for it there."""
-    for file in REPOSITORY.glob("lib/**/__pycache__/toporank-*/*_*/*.nb?"):
-        if file.stat().st_mtime < before:
-            cache = folder / file.relative_to(REPOSITORY).parents[1]
-            place = UserProvidedCacheLocator.get_suitable_cache_subpath(
-                cache.parents[1] / "_"
-            )
-            (cache / place).mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, cache / place)
 
 
 def made_once(

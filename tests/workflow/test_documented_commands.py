@@ -24,9 +24,10 @@ import yaml
 from _documented import Command, commands
 from filelock import FileLock
 
-from conftest import REPOSITORY, copy_compiled, made_once
+from conftest import REPOSITORY, made_once
+from processes import copy_compiled
 from published_checkpoint import published_state, write_published_checkpoint
-from quick_python import quickly
+from quick_python import quick_python, quickly
 from scored_folders import write_answer
 from shown_scores import BLOCK, FOLDER, as_shown
 
@@ -43,6 +44,10 @@ case "$*" in
 esac
 """
 """Says of itself what Snakemake asks before a dry run."""
+STARTERS = {"python": "", "snakemake": "-m snakemake"}
+"""Of the clone's environment: what they give a quick Python, which imports nothing again."""
+DECOYS = re.compile(r"(near|mid|far|wrong|apart)1\.")
+"""Files of the example that the clone keeps."""
 COMPILE = "python -m toporank compile"
 PLACEHOLDERS = {"<dataset>": "example", "<target>": "1AVZ", "<decoy>": "near1"}
 
@@ -53,6 +58,7 @@ def environment_of(clone: Path) -> dict[str, str]:
         [str(clone / ".venv/bin"), str(clone.parent / "bin"), os.environ["PATH"]]
     )
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(clone / "lib")}
+    environment["QUICK_PYTHON"] = quick_python()
     environment.pop("NUMBA_CACHE_DIR", None)
     return environment
 
@@ -305,19 +311,20 @@ has its groups.
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone, installed and with the example built, in few epochs of few runs; what a user puts
-    there is there. One for all workers.
+    """A clone, installed and with the example built, of few decoys in few epochs of few runs; what
+    a user puts there is there. One for all workers.
     """
 
     def make(folder: Path) -> None:
         clone = folder / "clone"
         copy_tracked_files(clone)
+        leave_few_decoys(clone / "resources/example")
         config = clone / "config/config.yaml"
         text = re.sub(r"max_epochs: \d+", "max_epochs: 2", config.read_text())
         config.write_text(re.sub(r"seeds: \[(\d+),.*?\]", r"seeds: [\1]", text))
         install(clone)
         if INSTALLED.exists():
-            copy_compiled(clone, before=INSTALLED.stat().st_mtime)
+            copy_compiled(clone / "lib", before=INSTALLED.stat().st_mtime)
         (folder / "compiling.txt").write_text(run(COMPILE, clone))
         (folder / "compiled.txt").write_text("\n".join(compiled_files(clone)))
         (folder / "demo.txt").write_text(run("make demo-training", clone))
@@ -340,20 +347,39 @@ def copy_tracked_files(clone: Path) -> None:
             shutil.copy2(REPOSITORY / name, clone / name)
 
 
+def leave_few_decoys(example: Path) -> None:
+    """Building takes a third of a second each."""
+    for decoy in example.glob("decoys/*/*"):
+        if not DECOYS.match(decoy.name):
+            decoy.unlink()
+    labels = pd.read_csv(example / "labels.csv", dtype=str)
+    kept = (labels["Model"] + ".").str.match(DECOYS)
+    labels[kept].to_csv(example / "labels.csv", index=False)
+
+
 def install(clone: Path) -> None:
     """The virtual environment of the tests as that of the clone, and a conda that is asked for
     nothing.
     """
-    (clone / ".venv").mkdir()
-    for entry in Path(sys.executable).parents[1].iterdir():
-        if entry.name not in ("installed", "installed-dev"):
+    programs = clone / ".venv/bin"
+    programs.mkdir(parents=True)
+    own = Path(sys.executable).parents[1]
+    for entry in own.iterdir():
+        if entry.name != "bin" and not entry.name.startswith(("installed", "packages")):
             (clone / ".venv" / entry.name).symlink_to(entry)
-    for mark in ("installed", "installed-dev"):
+    for program in (own / "bin").iterdir():
+        if program.name not in STARTERS:
+            (programs / program.name).symlink_to(program)
+    for mark in ("packages", "packages-dev", "installed", "installed-dev"):
         (clone / ".venv" / mark).touch()
     conda = clone.parent / "bin/conda"
     conda.parent.mkdir()
-    conda.write_text(CONDA)
-    conda.chmod(0o755)
+    scripts = {conda: CONDA}
+    for name, words in STARTERS.items():
+        scripts[programs / name] = f'#!/bin/sh\nexec "$QUICK_PYTHON" {words} "$@"\n'
+    for path, script in scripts.items():
+        path.write_text(script)
+        path.chmod(0o755)
 
 
 def provide(clone: Path) -> None:

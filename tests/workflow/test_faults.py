@@ -18,6 +18,7 @@ import pytest
 from _running import jobs, standing_still, start, wait_for
 
 from conftest import EXAMPLE, FEW_SETTINGS, REPOSITORY, Study
+from quick_python import quick_python, quickly
 from signals import listen_to_ctrl_c
 
 pytestmark = pytest.mark.slow
@@ -114,7 +115,7 @@ def test_after_kill_9_or_ctrl_c_the_same_toporank_goes_on(tmp_path, how_it_ends)
         assert run.returncode == 1
     assert not list(tmp_path.glob("out/**/models.csv"))
     finished = {path: path.stat().st_ino for path in finished_graphs(tmp_path)}
-    again = subprocess.run(command, timeout=300, check=False, **how)
+    again = quickly(command[1:], REPOSITORY)
     assert again.returncode == 0, again.stdout
     assert "1GCQ: " in again.stdout
     assert {
@@ -191,14 +192,14 @@ def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(
 def test_scoring_onto_a_full_disk_says_what_to_do_and_goes_on_with_more_room(tmp_path):
     disk = tmp_path / "disk"
     models = REPOSITORY / "resources/example/colabfold"
-    command = [sys.executable, "-m", "toporank", "score", models, "-o", disk / "out"]
+    words = ["-m", "toporank", "score", str(models), "-o", str(disk / "out")]
     with small_disk(disk, "size=200k"):
-        stopped = subprocess.run(command, capture_output=True, text=True, check=False)
+        stopped = quickly(words, REPOSITORY)
         assert stopped.returncode == 1
-        assert re.search(r"No space left on device \(.*make room", stopped.stderr)
+        assert re.search(r"No space left on device \(.*make room", stopped.stdout)
         more = ["mount", "-o", "remount,size=64m", disk]
         subprocess.run(more, check=True)
-        subprocess.run(command, check=True)
+        assert quickly(words, REPOSITORY).returncode == 0
         assert (disk / "out/results/scores/colabfold/models.csv").exists()
 
 
@@ -235,7 +236,8 @@ def test_of_two_runs_started_at_the_same_instant_one_is_refused_and_the_other_do
     """Snakemake looks for a lock, then writes one: in between both may pass, and one is refused
     after that.
     """
-    failed = [run.wait(300) != 0 for run in [start(fresh), start(fresh)]]
+    runs = [start(fresh, quick_python()) for _ in range(2)]
+    failed = [run.wait(300) != 0 for run in runs]
     printed = "".join(path.read_text() for path in fresh.home.glob("printed-*.txt"))
     assert sorted(failed) == [False, True]
     assert ("cannot be locked" in printed) != (

@@ -18,6 +18,7 @@ from archived import archived
 from conftest import REPOSITORY
 from given_models import look_at
 from messages import messages
+from processes import copy_compiled
 from structures_text import Atom, alanine, mmcif, pair, pdb, put, shifted
 from toporank.__main__ import main
 from toporank.app.commands import doctor, score, train_and_label
@@ -474,7 +475,7 @@ def test_a_wheel_has_the_whole_workflow_and_finds_it(tmp_path):
 
 @pytest.mark.slow
 def test_a_wheel_scores_in_an_empty_folder(tmp_path):
-    """With the packages of this environment; its code is compiled there anew."""
+    """With the packages of this environment and what numba compiled of the same code."""
     build = [
         *("setup.py", "-q", "egg_info", "--egg-base", tmp_path),
         *("build", "--build-base", tmp_path / "build"),
@@ -487,6 +488,7 @@ def test_a_wheel_scores_in_an_empty_folder(tmp_path):
     (site / "shared.pth").write_text("\n".join(shared))
     (wheel,) = tmp_path.glob("*.whl")
     shutil.unpack_archive(wheel, site, "zip")
+    copy_compiled(site)
     shutil.copytree(REPOSITORY / "resources/example/binder", tmp_path / "models")
     folder = tmp_path / "empty"
     folder.mkdir()
