@@ -55,17 +55,24 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]
     """A pack, and three checkpoints of which the last does not predict local quality."""
     from _synthetic import local_pack, small_run, training_graphs
 
+    from made_once import made_once
     from toporank.learning.train import TrainingGraphs, train_run
 
-    folder = tmp_path_factory.mktemp("trained")
-    pack = local_pack(folder / "local", training_graphs(train=1, val=1, decoys=3))
-    checkpoints = []
-    for seed in range(3):
-        name = f"s{seed}"
-        run = small_run(name, seed, max_epochs=1, local_weight=float(seed < 2))
-        train_run(run, TrainingGraphs([pack]), 1, folder / name, folder / "store")
-        checkpoints.append(folder / name / "last.ckpt")
-    return pack, checkpoints
+    seeds = range(3)
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        pack = local_pack(folder / "local", training_graphs(train=1, val=1, decoys=3))
+        for seed in seeds:
+            run = small_run(
+                f"s{seed}", seed, max_epochs=1, local_weight=float(seed < 2)
+            )
+            graphs = TrainingGraphs([pack])
+            train_run(run, graphs, 1, folder / f"s{seed}", folder / "store")
+
+    folder = made_once(tmp_path_factory, "trained", make)
+    checkpoints = [folder / f"s{seed}/last.ckpt" for seed in seeds]
+    return folder / "local", checkpoints
 
 
 @pytest.fixture(scope="session")

@@ -25,13 +25,20 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import uuid
 from pathlib import Path
+
+from filelock import FileLock
 
 LIBRARY = Path(__file__).parents[1] / "lib"
 PATIENCE = 600
 """Seconds for one run."""
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+SESSION = (RUN, os.getppid()) if RUN else (uuid.uuid4().hex, os.getpid())
+"""Name of the session of tests, and its first process, of which workers are children."""
 _servers: list[subprocess.Popen] = []
-"""Their standard input must stay open."""
+LOOKS = 1.0
+"""Seconds between looks of the server whether the session goes on."""
 CLIENT = """\
 #!/bin/sh
 '''exec' "{python}" -IS "$0" "$@"
@@ -55,20 +62,30 @@ os._exit(status[0]) if status else os.kill(os.getpid(), signal.SIGKILL)
 
 @functools.cache
 def quick_python() -> str:
-    """The path of this `python3`; its server ends when the process that asked first does."""
-    folder = Path(tempfile.mkdtemp(prefix="toporank-jobs-"))
+    """The path of this `python3`. The first process of a session of tests that asks starts its
+    server, which ends when the session does.
+    """
+    name, session = SESSION
+    folder = Path(tempfile.gettempdir()) / f"toporank-jobs-{name}"
+    folder.mkdir(exist_ok=True)
     python = folder / "python3"
-    names = {"python": sys.executable, "address": str(folder / "server")}
-    python.write_text(CLIENT.format(**names))
-    python.chmod(0o755)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with FileLock(folder / "lock"):
+        if not python.exists():
+            start_server(folder, session)
+            names = {"python": sys.executable, "address": str(folder / "server")}
+            python.write_text(CLIENT.format(**names))
+            python.chmod(0o755)
+    return str(python)
+
+
+def start_server(folder: Path, session: int) -> None:
+    """Start a server and wait until it has imported everything."""
     environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(LIBRARY)}
-    server = subprocess.Popen(
-        [sys.executable, __file__, folder], env=environment, **pipes
-    )
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+    command = [sys.executable, __file__, str(folder), str(session)]
+    server = subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
     assert server.stdout.readline() == b"ready\n"
     _servers.append(server)
-    return str(python)
 
 
 def quickly(
@@ -108,17 +125,17 @@ def import_everything() -> None:
     gc.freeze()
 
 
-def serve(folder: str) -> None:
-    """Fork for each request, until standard input ends."""
+def serve(folder: str, session: int) -> None:
+    """Fork for each request, until the process of the session ends."""
     import_everything()
     sys.executable = f"{folder}/python3"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/server")
         server.listen(64)
         print("ready", flush=True)
-        while (
-            sys.stdin.buffer not in select.select([server, sys.stdin.buffer], [], [])[0]
-        ):
+        while is_there(session):
+            if not select.select([server], [], [], LOOKS)[0]:
+                continue
             client = server.accept()[0]
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
@@ -130,6 +147,15 @@ def serve(folder: str) -> None:
                 os._exit(status)
             client.close()
     shutil.rmtree(folder)
+
+
+def is_there(process: int) -> bool:
+    """Whether a process lives."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def run(client: socket.socket) -> int:
@@ -189,4 +215,4 @@ def as_the_environment_says() -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], int(sys.argv[2]))

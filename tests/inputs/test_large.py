@@ -39,12 +39,12 @@ def test_interface_and_edges_of_twenty_thousand_residues_need_little_memory_and_
     one, many = tiled(1), tiled(COPIES)
     assert len(many.residues) > 20_000
     tracemalloc.start()
-    started = time.monotonic()
+    started = time.process_time()
     interface = ca_cutoff_interface(CaCutoff(), many)
     edges = legacy_edges(LegacyV11(), many, interface.index)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
     assert peak < 300 * MIB
     single = ca_cutoff_interface(CaCutoff(), one)
     assert len(interface.index) == COPIES * len(single.index)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
-from filelock import FileLock
 
+from made_once import made_once
 from processes import copy_compiled
 from quick_python import quickly
 
@@ -176,22 +174,6 @@ def clone_to(folder: Path) -> Path:
         )
     shutil.copy(REPOSITORY / "Snakefile", folder)
     copy_compiled(folder / "lib")
-    return folder
-
-
-def made_once(
-    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]
-) -> Path:
-    """A folder that is made once for all workers, by the first that needs it."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    folder = shared / name
-    with FileLock(shared / f"{name}.lock"):
-        if not (shared / f"{name}.made").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            make(folder)
-            (shared / f"{name}.made").touch()
     return folder
 
 

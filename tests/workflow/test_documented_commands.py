@@ -24,7 +24,8 @@ import yaml
 from _documented import Command, commands
 from filelock import FileLock
 
-from conftest import REPOSITORY, made_once
+from conftest import REPOSITORY
+from made_once import made_once
 from processes import copy_compiled
 from published_checkpoint import published_state, write_published_checkpoint
 from quick_python import quick_python, quickly

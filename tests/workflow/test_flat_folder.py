@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from complexes import renamed, write_pdb
-from conftest import EXAMPLE, REPOSITORY, made_once
+from conftest import EXAMPLE, REPOSITORY
+from made_once import made_once
 from quick_python import quickly
 from structures_text import Atom, atoms_of
 

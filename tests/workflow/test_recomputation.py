@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, clone_to, made_once, make_study
+from conftest import CONFIG, EXAMPLE, REPOSITORY, Study, clone_to, make_study
+from made_once import made_once
 
 pytestmark = pytest.mark.slow
 
