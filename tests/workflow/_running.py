@@ -21,23 +21,16 @@ def start(study: Study, python: str = sys.executable) -> subprocess.Popen:
     """Start a build of all graphs; what it prints goes to a file. A quick Python is no parent of
     its jobs, which `jobs` does not find then.
     """
-    command = [
-        python,
-        "-m",
-        "snakemake",
+    place = [
         "--snakefile",
         str(REPOSITORY / "Snakefile"),
-    ]
-    command += [
         "--directory",
         str(study.home),
-        "--cores",
-        str(IN_FLIGHT),
-        "build_graphs",
     ]
+    words = ["-m", "snakemake", *place, "--cores", str(IN_FLIGHT), "build_graphs"]
     with open(study.home / f"printed-{time.monotonic_ns()}.txt", "w") as printed:
         return subprocess.Popen(
-            command, cwd=REPOSITORY, stdout=printed, stderr=subprocess.STDOUT
+            [python, *words], cwd=REPOSITORY, stdout=printed, stderr=subprocess.STDOUT
         )
 
 

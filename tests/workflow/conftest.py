@@ -101,6 +101,11 @@ class Study:
             assert process.returncode == 0, process.stdout
         return process
 
+    def copy(self, home: Path) -> Study:
+        """The study in another folder, to play with."""
+        subprocess.run(["cp", "-a", self.home, home], check=True)
+        return Study(home, self.repository)
+
     @property
     def results(self) -> Path:
         return self.home / "results"
@@ -214,14 +219,10 @@ def few_built(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture
 def few(few_built: Study, tmp_path: Path) -> Study:
     """A copy of the graphs of a few decoys to play with."""
-    home = tmp_path / "few"
-    subprocess.run(["cp", "-a", str(few_built.home), str(home)], check=True)
-    return Study(home)
+    return few_built.copy(tmp_path / "few")
 
 
 @pytest.fixture
 def study(finished: Study, tmp_path: Path) -> Study:
     """A copy of the finished study to play with."""
-    home = tmp_path / "study"
-    subprocess.run(["cp", "-a", str(finished.home), str(home)], check=True)
-    return Study(home)
+    return finished.copy(tmp_path / "study")

@@ -33,11 +33,6 @@ def clean(home: Path, repository: Path = REPOSITORY, **settings) -> Study:
     return study
 
 
-def copied(study: Study, home: Path) -> Study:
-    subprocess.run(["cp", "-a", str(study.home), str(home)], check=True)
-    return Study(home, study.repository)
-
-
 def again(study: Study, **settings) -> Counter[str]:
     """What the next run computes."""
     study.configure(coverage={"minimum_percent": 0}, **settings)
@@ -74,7 +69,7 @@ def three(tmp_path_factory) -> Study:
 
 def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tmp_path):
     """In each run two changes, of which only the first or none has something to compute."""
-    study = copied(three, tmp_path / "study")
+    study = three.copy(tmp_path / "study")
     changed, labels = study.home / "decoys/1AVZ/far1.pdb", study.home / "labels.csv"
     text, table = changed.read_text(), labels.read_text()
 
@@ -131,7 +126,7 @@ def test_decoys_changed_added_removed_and_renamed_then_a_label_changed(three, tm
 def test_a_parameter_of_the_last_stage_changed_then_back_in_a_data_set_that_was_moved(
     three, tmp_path
 ):
-    study = copied(three, tmp_path / "study")
+    study = three.copy(tmp_path / "study")
     before = study.tree()
     assert again(study, features={"edges": {"cutoff": 9.0}}) == Counter(
         edges=3, graphs=3
@@ -151,7 +146,7 @@ def test_a_parameter_of_the_last_stage_changed_then_back_in_a_data_set_that_was_
 
 
 def test_parameters_of_the_first_and_the_third_stage_changed_and_back(three, tmp_path):
-    study = copied(three, tmp_path / "study")
+    study = three.copy(tmp_path / "study")
     before = study.tree()
     wider = {"features": {"interface": {"cutoff": 9.0}}}
     assert again(study, **wider) == FEATURES_ALL
