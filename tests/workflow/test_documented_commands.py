@@ -47,7 +47,7 @@ esac
 """Says of itself what Snakemake asks before a dry run."""
 STARTERS = {"python": "", "snakemake": "-m snakemake"}
 """Of the clone's environment: what they give a quick Python, which imports nothing again."""
-DECOYS = re.compile(r"(near|mid|far|wrong|apart)1\.")
+DECOYS = re.compile(r"((near|mid|far|wrong|apart)1|mid2)\.")
 """Files of the example that the clone keeps."""
 COMPILE = "python -m toporank compile"
 PLACEHOLDERS = {"<dataset>": "example", "<target>": "1AVZ", "<decoy>": "near1"}
