@@ -1,14 +1,15 @@
 """interfaces.csv: which partners of a decoy meet, how closely, and how good the interface is.
 
 A decoy with several interfaces has one number: the mean of the DockQ of the whole and of the mean
-over its main interfaces. Side contacts do not count, and where an antibody meets an antigen, the
-number is the mean over their interfaces alone (docs/partners.md).
+over its main interfaces. Side contacts do not count: small ones of partners that have a large one
+elsewhere. Where an antibody meets an antigen, the number is the mean over their interfaces alone
+(docs/partners.md).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby, product
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
@@ -31,8 +32,10 @@ APART, ABSENT = "apart", "absent"
 a chain lacks.
 """
 
+LISTED = 6
+"""Interfaces or partners that a sentence names."""
 LEAST = 10
-"""Residues, and pairs of them, of a main interface."""
+"""Residues, and pairs of them, of a large interface."""
 MAIN, SIDE, BESIDE = "main", "side contact", "beside the antibody"
 """Roles of an interface: the number of the decoy is about the main ones."""
 
@@ -212,14 +215,21 @@ def with_roles(
 ) -> list[InterfaceRow]:
     """Return the table with the role of each interface.
 
+    A small one is main, too, where one of its partners has no large one.
+
     antibodies : chains of antibodies, nanobodies and T-cell receptors
     """
     rows = []
     for _, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
         asked = _asked(of_decoy, antibodies)
-        large = [row for row in asked if _size(row) >= LEAST]
-        main = set(large or asked)
+        attached = _attached(of_decoy)
+        main = set()
+        for row in asked:
+            both = row.interface.split(":")
+            if _size(row) >= LEAST or not attached.issuperset(both):
+                main.add(row)
+        main = main or set(asked)
         for row in of_decoy:
             role = ""
             if row in main:
@@ -247,6 +257,15 @@ def _asked(
             if len(of_row) > 1:
                 binding.append(row)
     return binding if len(sides) > 1 else touching
+
+
+def _attached(rows: Iterable[InterfaceRow]) -> set[str]:
+    """The partners of a decoy that have a large interface."""
+    attached = set()
+    for row in rows:
+        if _size(row) >= LEAST:
+            attached.update(row.interface.split(":"))
+    return attached
 
 
 def _size(row: InterfaceRow) -> int:
@@ -286,6 +305,59 @@ def apart(rows: Iterable[InterfaceRow]) -> list[str]:
     ]
 
 
+def loose(rows: Iterable[InterfaceRow]) -> str:
+    """Return which partners of a decoy touch nothing, or little beside large interfaces, in words.
+
+    rows : of the decoy, with roles
+
+    Examples
+    --------
+    >>> touch = ("A:B", 86, 0.8, MAIN), ("B:C", 4, 0.04, MAIN), ("A:D", 0, None, "")
+    >>> loose(
+    ...     InterfaceRow("T", "m", name, n, n, 5.0, dockq, None, "ok", role=role)
+    ...     for name, n, dockq, role in touch
+    ... )
+    'D touches nothing and C is hardly attached (B:C, 4 residues, 0.04)'
+    """
+    rows = [row for row in rows if row.n_ca_pairs is not None]
+    attached = _attached(rows)
+    contacts: dict[tuple[str, str], list[InterfaceRow]] = {}
+    for row in rows:
+        names = (row.chains or row.interface).split(":")
+        for place in zip(names, row.interface.split(":"), strict=True):
+            of_partner = contacts.setdefault(place, [])
+            if row.n_ca_pairs:
+                of_partner.append(row)
+    nothing = []
+    little = []
+    for (name, partner), touching in sorted(contacts.items()):
+        if not touching:
+            nothing.append(name)
+        elif attached and partner not in attached:
+            where = "; ".join(map(_sketched, touching))
+            little.append(f"{name} is hardly attached ({where})")
+    if len(nothing) == len(contacts):
+        return ""
+    if nothing:
+        verb = "touches" if len(nothing) == 1 else "touch"
+        little.insert(0, f"{listed(nothing)} {verb} nothing")
+    return listed(little)
+
+
+def _sketched(row: InterfaceRow) -> str:
+    """Name, size and DockQ of an interface, such as `B:C, 4 residues, 0.04`."""
+    name = row.chains or row.interface
+    size = f"{row.n_residues} residue{'s' * (row.n_residues != 1)}"
+    return f"{name}, {size}" + ("" if row.dockq is None else f", {row.dockq:.2f}")
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items with commas, and `and` before the last, at most `LISTED`."""
+    n_more = len(items) - LISTED
+    items = [*items[:LISTED], f"{n_more} more"] if n_more > 0 else [*items]
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
 def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     """Return the interfaces of each decoy in one row; decoys without known interfaces are left out.
 
@@ -294,14 +366,18 @@ def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     DataFrame with target, decoy, `n_interfaces` in contact, and the smallest and the mean DockQ to
     expect of its main interfaces, `min_interface` and `mean_interface`; `weakest_interface` is the
     name of the one with the smallest, where there are several; `of_antibody`, whether others were
-    left out beside those of an antibody
+    left out beside those of an antibody; `loose`, as from `loose`
     """
+    table = list(table)
+    loosely = {key: loose(rows) for key, rows in groupby(table, key=itemgetter(0, 1))}
     rows = pd.DataFrame(table, columns=InterfaceRow._fields).astype({"dockq": float})
     rows = rows[rows["n_ca_pairs"].notna()].sort_values(["dockq", "interface"])
     rows["touches"] = rows["n_ca_pairs"] > 0
     rows["beside"] = rows["role"] == BESIDE
     of_all = rows.groupby(KEY, as_index=False)
     summary = of_all.agg(n_interfaces=("touches", "sum"), of_antibody=("beside", "any"))
+    keys = zip(summary["target"], summary["decoy"], strict=True)
+    summary["loose"] = [loosely[key] for key in keys]
     of_main = rows[rows["role"] == MAIN].groupby(KEY, as_index=False)
     main = of_main.agg(
         min_interface=("dockq", "min"),

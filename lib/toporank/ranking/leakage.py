@@ -31,6 +31,14 @@ class LeakageRow(NamedTuple):
     containment: float | None = None
     why: str = ""
 
+    @property
+    def is_training_target(self) -> bool:
+        """Whether a network learned from the target itself."""
+        return (
+            self.seen_in_training == SEEN
+            and self.nearest_training_target == self.target
+        )
+
 
 def leakage(
     targets: Iterable[str],

@@ -21,14 +21,12 @@ def partners_hint(
 ) -> str:
     """Return which two chains of a target may be one partner, in a sentence.
 
-    It is empty if there are two chains.
+    It is empty if there are two chains, or where partners are given.
 
-    Where partners are given, the sentence says that models do not have the same ones, or that they
-    part the chains of an antibody; otherwise it is empty. Two chains may be one partner if they
-    touch in every decoy, where one of them touches a third chain, too: those whose number of
-    contacts changes least. Antibodies that are one partner need no hint, and two of their chains
-    that are not were kept apart on purpose, or do not lie as in an antibody. A side contact is no
-    reason to join the others.
+    Two chains may be one partner if they touch in every decoy, where one of them touches a third
+    chain, too: those whose number of contacts changes least. Antibodies that are one partner need
+    no hint, and two of their chains that are not were kept apart on purpose, or do not lie as in an
+    antibody. A side contact is no reason to join the others.
 
     Parameters
     ----------
@@ -36,11 +34,8 @@ def partners_hint(
     sequences : of the chains of the target, by name
     """
     rows = list(rows)
-    if any(row.interface.count(":") != 1 for row in rows):
-        return ""  # a name with a colon cannot be given as a partner
-    differing = _differing_partners(rows)
-    if differing:
-        return differing
+    if not _can_be_given(rows):
+        return ""
     contacts: dict[str, list[int]] = {}
     in_models: dict[str, list[set[str]]] = {}
     touching = {row.interface for row in rows if row.n_ca_pairs and row.role != SIDE}
@@ -51,14 +46,10 @@ def partners_hint(
             both = set(row.interface.split(":"))
             in_models.setdefault(row.decoy, []).append(both)
     partners = sorted(set(":".join(contacts).split(":")))
-    always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
-    antibody = {}
-    for chain, sequence in (sequences or {}).items():
-        domains = domains_of(sequence)
-        if domains:
-            antibody[chain] = domains
     if any("+" in partner for partner in partners):
-        return _parted_antibody(partners, always, antibody)
+        return ""
+    always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
+    antibody = _antibodies(sequences)
     is_antibody = any(antibody.keys() >= set(name.split(":")) for name in always)
     if not always or is_antibody or not 3 <= len(partners) <= MOST_CHAINS:
         return ""
@@ -76,6 +67,46 @@ def partners_hint(
     return (
         f"{first} and {second} always touch; to score them as one: --partners {advice}"
     )
+
+
+def partners_doubt(
+    rows: Iterable[InterfaceRow], sequences: Mapping[str, str] | None = None
+) -> str:
+    """Return that given partners differ between models, or part an antibody, in a sentence.
+
+    It is empty otherwise. Parameters are those of `partners_hint`.
+    """
+    rows = list(rows)
+    if not _can_be_given(rows):
+        return ""
+    contacts: dict[str, list[int]] = {}
+    touching = {row.interface for row in rows if row.n_ca_pairs and row.role != SIDE}
+    for row in rows:
+        if row.interface in touching:
+            contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)
+    partners = sorted(set(":".join(contacts).split(":")))
+    always = [name for name, numbers in contacts.items() if min(numbers) > 0]
+    differing = _differing_partners(rows)
+    if differing or not any("+" in partner for partner in partners):
+        return differing
+    return _parted_antibody(partners, always, _antibodies(sequences))
+
+
+def _can_be_given(rows: Iterable[InterfaceRow]) -> bool:
+    """Whether all partners can: a name with a colon cannot."""
+    return all(row.interface.count(":") == 1 for row in rows)
+
+
+def _antibodies(
+    sequences: Mapping[str, str] | None,
+) -> dict[str, tuple[ImmuneDomain, ...]]:
+    """The chains with variable domains."""
+    antibody = {}
+    for chain, sequence in (sequences or {}).items():
+        domains = domains_of(sequence)
+        if domains:
+            antibody[chain] = domains
+    return antibody
 
 
 def _meets_others(interface: str, models: Iterable[list[set[str]]]) -> bool:
@@ -164,7 +195,8 @@ def hints(
     """
     of_hint: dict[str, list[str]] = {}
     for target, rows in groupby(table, key=attrgetter("target")):
-        hint = partners_hint(rows, (sequences or {}).get(target))
+        about = list(rows), (sequences or {}).get(target)
+        hint = partners_doubt(*about) or partners_hint(*about)
         if hint:
             of_hint.setdefault(hint, []).append(target)
     return lines_of_targets(of_hint)[:MOST_HINTS]

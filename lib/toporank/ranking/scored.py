@@ -187,6 +187,8 @@ class ScoredTargets(Scored):
             comparison=self.rows("comparison"),
             rank_by=self.options.rank_by,
         )
+        learned = [row.target for row in self.leakage if row.is_training_target]
+        table.loc[table["target"].isin(learned), "out_of_domain"] = ""
         if self.room:  # links to the files that the user named
             table["path"] = [
                 os.path.realpath(path) if path else "" for path in table["path"]

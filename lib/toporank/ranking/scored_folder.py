@@ -110,8 +110,9 @@ class ScoredFolder(Scored):
         """Caveats and notes of the targets, in sentences."""
         notes = []
         for row in self.targets.itertuples():
-            sentences = [*row.caveats.split(BETWEEN), *row.notes.split(BETWEEN)]
-            notes += [f"{row.target}: {text}" for text in sentences if text]
+            for cell in (row.caveats, row.hint, row.notes):
+                texts = cell.split(BETWEEN)
+                notes += [f"{row.target}: {text}" for text in texts if text]
         return notes
 
     @functools.cached_property

@@ -13,10 +13,18 @@ from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chai
 from toporank.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.programs.alphafold2 import ALPHAFOLD2
 from toporank.ranking.agreement import OtherFirst, other_first
-from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, apart, quality_word
+from toporank.ranking.interfaces import (
+    LISTED,
+    MAIN,
+    SIDE,
+    InterfaceRow,
+    apart,
+    listed,
+    quality_word,
+)
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, SIDE_CHAINS, distinct_models
-from toporank.ranking.partner_hints import partners_hint
+from toporank.ranking.partner_hints import partners_doubt, partners_hint
 from toporank.ranking.verdict import BELIEVE, REJECT, VERDICTS
 from toporank.scorer.interaction import p_interact
 from toporank.scorer.prediction import KEY
@@ -40,9 +48,7 @@ SEEN_IN_TRAINING = [
     "why_seen",
 ]
 """The columns that say whether a target was learned from."""
-LISTED = 6
-"""Interfaces that a sentence names."""
-OUT_OF_DOMAIN = "Unlike what TopoRank learned from, so DockQ is a guess"
+OUT_OF_DOMAIN = "The networks may err here"
 Between = Callable[[str, str, str], float | None]
 """Takes a target and two of its models; DockQ of the second with the first as its native."""
 
@@ -53,6 +59,7 @@ class TargetNotes(NamedTuple):
     Attributes
     ----------
     caveats : what changes what one does with its best model, the most important first
+    hint : which two chains may be one partner
     notes : what TopoRank decided, and which models have no score
     other : the model that the predictor ranks first, where that is another one
     """
@@ -60,6 +67,7 @@ class TargetNotes(NamedTuple):
     caveats: list[str]
     notes: list[str]
     other: OtherFirst | None
+    hint: str = ""
 
 
 def target_table(
@@ -132,6 +140,7 @@ def _of_notes(notes: Mapping[str, TargetNotes]) -> pd.DataFrame:
     for target, of_target in notes.items():
         rows[target] = {
             "caveats": BETWEEN.join(of_target.caveats),
+            "hint": of_target.hint,
             "notes": BETWEEN.join(of_target.notes),
         }
         if of_target.other:
@@ -206,15 +215,8 @@ def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
             "right": "looks" if one else "look",
             "wrong": "looks" if one else "look",
         }
-        parts.append(f"{_few(names)} {verb.get(word, 'is' if one else 'are')} {word}")
+        parts.append(f"{listed(names)} {verb.get(word, 'is' if one else 'are')} {word}")
     return "; ".join([*parts, *others[:LISTED]])
-
-
-def _few(items: Sequence[str]) -> str:
-    """Items with commas, and `and` before the last, at most `LISTED`."""
-    n_more = len(items) - LISTED
-    items = [*items[:LISTED], f"{n_more} more"] if n_more > 0 else [*items]
-    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
 
 
 def _listed(names: pd.Series) -> str:
@@ -261,9 +263,9 @@ def target_notes(
         other = None
         if first is not None:
             other = OtherFirst(best, first, dockq.get(target))
-        hint = partners_hint(rows, sequences.get(target))
+        of_partners = rows, sequences.get(target)
         warnings = [
-            hint,
+            partners_doubt(*of_partners),
             *caveats(
                 decoys,
                 stated,
@@ -279,7 +281,9 @@ def target_notes(
         ]
         if other and other.binds_elsewhere:  # one has to look at both
             warnings.append(remarks.pop(0))
-        notes[target] = TargetNotes(_known(warnings), _known(remarks), other)
+        notes[target] = TargetNotes(
+            _known(warnings), _known(remarks), other, partners_hint(*of_partners)
+        )
     return notes
 
 
@@ -332,10 +336,11 @@ def caveats(
     best = decoys.iloc[0]
     others = scored[scored["decoy"] != (best["duplicate_of"] or best["decoy"])]
     notes = []
-    if best["status"] == Status.PARTNER_APART:
+    is_apart = best["status"] == Status.PARTNER_APART
+    if is_apart:
         about = "DockQ is about the others"
         notes += [f"{text}: {about}" for text in apart(interfaces)]
-    if not best["unknown_kind"]:
+    if not (best["unknown_kind"] or (is_apart and best["loose"])):
         notes.append(best["verdict_reason"])
     if best["out_of_domain"]:
         sentence = f"{OUT_OF_DOMAIN}: {best['out_of_domain']}"

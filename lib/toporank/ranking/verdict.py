@@ -40,7 +40,9 @@ RULES = (
     "from incorrect to high.",
     "A model with an antibody, nanobody or T-cell receptor is believed only where other models "
     "agree with it.",
-    "A model of a kind that TopoRank did not learn from is always one to check.",
+    "A model with a partner that touches nothing or little is not believed.",
+    "A kind of complex that TopoRank did not learn from is always one to check; an interface unlike "
+    "those of training has a caveat.",
 )
 """How a verdict comes about, for people."""
 
@@ -56,6 +58,7 @@ class Grounds(NamedTuple):
     consensus : mean similarity to the other models of the target, in [0, 1]
     kind : of complex, see `complex_kinds`
     unknown_kind : the same where training lacks it; else empty
+    loose : which partners touch nothing or little, see `interfaces.loose`
     """
 
     dockq: float | None
@@ -66,6 +69,7 @@ class Grounds(NamedTuple):
     consensus: float | None = None
     kind: str = ""
     unknown_kind: str = ""
+    loose: str = ""
 
 
 class Verdict(NamedTuple):
@@ -124,6 +128,8 @@ def _lacking(grounds: Grounds, word: str) -> str:
         return f"TopoRank did not learn from any {grounds.unknown_kind}"
     if word != BELIEVE:
         return ""
+    if grounds.loose:
+        return grounds.loose
     if pd.isna(grounds.confidence):
         return "the confidence of its predictor is not known"
     agrees = _is_known(grounds.consensus) and grounds.consensus >= AGREEING
@@ -163,7 +169,8 @@ def with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
 def in_words(row: Any) -> str:
     """Return the answer for one model.
 
-    An example is `DockQ 0.45 (80 % interval 0.20 to 0.70), acceptable or better with 62 %: check`.
+    An example is `DockQ 0.45 (80 % interval 0.20 to 0.70), acceptable or better with 62 %: check`;
+    what is loose stands before the verdict.
     row : of the table of models, scored.
     """
     words = f"DockQ {row.dockq:.2f}"
@@ -171,6 +178,8 @@ def in_words(row: Any) -> str:
         words += f" (80 % interval {row.dockq_low:.2f} to {row.dockq_high:.2f})"
     if not pd.isna(row.p_acceptable):
         words += f", acceptable or better with {100 * row.p_acceptable:.0f} %"
+    if row.loose:
+        words += f", but {row.loose}"
     return f"{words}: {row.verdict}"
 
 

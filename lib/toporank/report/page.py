@@ -26,7 +26,7 @@ from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.interfaces import BESIDE, apart
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
-from toporank.ranking.target_table import interfaces_in_words
+from toporank.ranking.target_table import OUT_OF_DOMAIN, interfaces_in_words
 from toporank.ranking.verdict import (
     RULES,
     VERDICTS,
@@ -56,7 +56,15 @@ OF_MODELS = (*MODELS.columns, *DETAILS.columns, *CONFIDENCE.columns)
 """The columns of the page's tables of models, as far as they have a place on it."""
 MOST_TO_OPEN = 8
 """Targets up to which the first row is open: of a screen, people see the rows first."""
-OF_INTERFACES = ["interface", "n_residues", "dockq", "role", "status", "closest"]
+OF_INTERFACES = [
+    "interface",
+    "n_residues",
+    "n_contacts",
+    "dockq",
+    "role",
+    "status",
+    "closest",
+]
 _WORD = re.compile(r"[+.]|_and_|_vs_|__|[_-]")
 """What parts the names of proteins in the name of a target."""
 _INDENTED = re.compile(r"\n[ \t\n]+<")
@@ -224,6 +232,7 @@ def data_for_script(
             "plddt": PLDDT_COLOURS,
         },
         "formula": FORMULA.pattern,
+        "unlike": OUT_OF_DOMAIN,
         "between": BETWEEN,
         "beside": BESIDE,
     }

@@ -41,14 +41,15 @@ function saysOf(i, k) {
   const interval = low == null ? "" : `In 80 % of such cases DockQ is between <b>${fixed(low)}</b> and <b>${fixed(high)}</b>. `;
   const nothing = !wide ? "" : `This says almost nothing about DockQ${at("confidence") == null ? ": there is no confidence file" : ""}. `;
   const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better. `;
-  const domain = at("out_of_domain") && !isBest ? [`Unlike the models that TopoRank learned from, so DockQ is a guess: ${at("out_of_domain")}`] : [];
+  const domain = at("out_of_domain") && !isBest ? [`${data.unlike}: ${at("out_of_domain")}`] : [];
   const caveats = isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain].filter(Boolean);
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
     <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
+    ${at("loose") ? `<p class="caution">${wrapped(at("loose"))}.</p>` : ""}
     ${axis(m, k)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
     <p>${interval}${nothing}${probable}</p>${paragraphs([seenWords(i), predictorWords(i, k)].filter(Boolean))}
     ${caveats.length ? `<div class="caveats">${paragraphs(caveats)}</div>` : ""}
-    ${isBest ? paragraphs(sentences(T.notes?.[i]), "note") : ""}`;
+    ${isBest ? paragraphs([T.hint?.[i] && `Hint: ${T.hint[i]}`, ...sentences(T.notes?.[i])].filter(Boolean), "note") : ""}`;
   const parts = [head, make("p", { class: "caution", id: "unlike" }), make("div", { id: "interfaces" }), make("p", { class: "note", id: "weak" }), whyOf(i, k)];
   const button = make("button", { type: "button", id: "sentence" }, "Copy sentence");
   button.addEventListener("click", () => copy(button, sentenceOf(i, k)));
@@ -106,7 +107,7 @@ function sentenceOf(i, k) {
   const at = key => M[i][key]?.[k], n = T.n_scored?.[i];
   const interval = at("dockq_low") == null ? "" : ` (80 % interval ${fixed(at("dockq_low"))} to ${fixed(at("dockq_high"))})`;
   const chance = at("p_acceptable") == null ? "" : `, acceptable or better with ${percent(at("p_acceptable"))}`;
-  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}.`;
+  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}${at("loose") ? ` (${at("loose")})` : ""}.`;
 }
 
 // ---- interfaces, where there are several ---------------------------------------------------------
@@ -129,9 +130,9 @@ function drawInterfaces(i, k, model, matrices) {
   if (rows.length < 2) return box.replaceChildren();
   const columns = [
     ["pair", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.interface)}</button>` : wrapped(row.interface)],
-    ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? `apart, ${fixed(row.closest, 0)} Å` : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `<span class="note">${row.role}</span>`],
+    ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? `apart, ${fixed(row.closest, 0)} Å` : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `${fixed(row.dockq)} <span class="note">${row.role}</span>`],
     ["residues", "n", row => row.n_residues || DASH],
-    ["contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : DASH],
+    ["contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : row.n_contacts ?? DASH],
     ["ipTM", "n", row => row.iptm == null ? null : fixed(row.iptm)],
     ["PAE, Å", "n", row => row.pae == null ? null : fixed(row.pae, 1)],
   ].filter(([, , cell]) => rows.some(row => cell(row) != null));

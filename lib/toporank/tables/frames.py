@@ -19,7 +19,7 @@ BOM = "\ufeff"
 """Before a table with names that are not ASCII: Excel takes it for another encoding without."""
 BETWEEN = " | "
 """Between the sentences of a cell. No sentence has it, as some have "; "."""
-SENTENCES = ("reason", "verdict_reason", "caveats", "notes", "why_seen")
+SENTENCES = ("reason", "verdict_reason", "caveats", "hint", "notes", "why_seen")
 """Columns with our own words, which may have an Å. They alone do not earn a byte order mark, since
 programs that read tables may stumble over it.
 """

@@ -14,6 +14,7 @@ from toporank.features.interface import Meeting
 from toporank.ranking.interfaces import (
     InterfaceRow,
     interface_table,
+    loose,
     quality_word,
     scored_interfaces,
     summaries,
@@ -22,7 +23,7 @@ from toporank.ranking.interfaces import (
     with_roles,
 )
 from toporank.ranking.model_table import model_table, score_record
-from toporank.ranking.partner_hints import hints, partners_hint
+from toporank.ranking.partner_hints import hints, partners_doubt, partners_hint
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import INTERFACES
@@ -124,7 +125,7 @@ def test_an_interface_that_a_whole_model_does_not_have_takes_no_score_from_its_o
         ("dimer", "C:D", None, "absent"),
     ]
     assert summaries(with_roles(rows)).iloc[1].tolist() == [
-        "T", "dimer", 1, False, 0.4, 0.4, "",
+        "T", "dimer", 1, False, "", 0.4, 0.4, "",
     ]  # fmt: skip
 
 
@@ -137,9 +138,9 @@ def test_what_is_written_is_read_back(tmp_path, table):
 
 def test_the_ranking_sums_up_the_interfaces(table):
     assert summaries(table).values.tolist() == [
-        ["T", "off", 1, False, 0.85, 0.85, ""],
-        ["T", "open", 2, False, 0.1, 0.5, "A:C"],
-        ["T", "ring", 3, False, 0.6, 0.7, "B:C"],
+        ["T", "off", 1, False, "C touches nothing", 0.85, 0.85, ""],
+        ["T", "open", 2, False, "", 0.1, 0.5, "A:C"],
+        ["T", "ring", 3, False, "", 0.6, 0.7, "B:C"],
     ]
 
 
@@ -232,11 +233,11 @@ def test_partners_that_part_the_chains_of_an_antibody_are_told(partners, domains
         for one, other in combinations(partners.split("_"), 2)
     }
     sequences = {chain: DOMAINS[name] for chain, name in domains.items()}
-    hint = partners_hint(rows(**known), sequences)
-    assert hint.startswith(said)
-    assert bool(hint) == bool(said)
+    doubt = partners_doubt(rows(**known), sequences)
+    assert doubt.startswith(said)
+    assert bool(doubt) == bool(said)
     apart = {name: [90, 0] for name in known}
-    assert partners_hint(rows(**apart), sequences) == ""
+    assert partners_doubt(rows(**apart), sequences) == ""
 
 
 def test_the_number_of_a_decoy_is_the_mean_of_the_whole_and_of_its_interfaces(table):
@@ -266,20 +267,50 @@ G_PROTEIN = [touch("A:B", 86, 161, 0.48), touch("A:C", 5, 3, 0.14), touch("B:C",
 ANTIGEN_DIMER = [touch("A+B:C", 53, 78, 0.41), touch("A+B:D", 53, 108, 0.34), touch("C:D", 165, 413, 0.8)]  # fmt: skip
 
 
+PAIRS = [touch("A:B", 40, 90, 0.6), touch("B:C", 30, 60, 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "antibodies", "words"),
+    [
+        (G_PROTEIN, "", ""),
+        ([touch("A:B", 86, 161, 0.9), touch("A:P", 14, 25, 0.8)], "", ""),
+        ([touch("A:B", 86, 161, 0.9), touch("B:C", 4, 3, 0.04)], "",
+         "C is hardly attached (B:C, 4 residues, 0.04)"),
+        ([touch("A:B", 86, 161, 0.9), touch("A:C", 5, 3, 0.3), touch("B:C", 1, 1, None)], "",
+         "C is hardly attached (A:C, 5 residues, 0.30; B:C, 1 residue)"),
+        ([touch("A:B", 40, 90, 0.9), touch("A:C", 0, 0, None), touch("A:D", 0, 0, None)], "",
+         "C and D touch nothing"),
+        # a light chain is held by the heavy one, a nanobody by its antigen
+        ([touch("A:H", 30, 40, 0.2), touch("A:L", 5, 4, 0.1), touch("H:L", 90, 200, 0.9)], "HL", ""),
+        ([touch("A:B", 90, 200, 0.9), touch("A:N", 4, 3, 0.1)], "N",
+         "N is hardly attached (A:N, 4 residues, 0.10)"),
+        ([touch("A:B", 6, 4, 0.3), touch("B:C", 4, 2, 0.1)], "", ""),
+        ([touch("A:B", 4, 3, 0.3)], "", ""),
+    ],
+)  # fmt: skip
+def test_a_partner_that_touches_nothing_or_little_is_named(rows, antibodies, words):
+    assert loose(with_roles(rows, antibodies)) == words
+
+
 @pytest.mark.parametrize(
     ("rows", "antibodies", "roles", "number"),
     [
         (G_PROTEIN, "", ["main", "side contact", "main"], (0.9 + 0.635) / 2),
         # ten residues in ten contacts are an interface; fewer of either are a touch
-        ([touch("A:B", 40, 90, 0.6), touch("A:C", 10, 10, 0.2)], "", ["main", "main"], 0.65),
-        ([touch("A:B", 40, 90, 0.6), touch("A:C", 10, 9, 0.2)], "", ["main", "side contact"], 0.75),
-        ([touch("A:B", 40, 90, 0.6), touch("A:C", 9, 20, 0.2)], "", ["main", "side contact"], 0.75),
+        ([*PAIRS, touch("A:C", 10, 10, 0.2)], "", ["main"] * 3, (0.9 + 1.4 / 3) / 2),
+        ([*PAIRS, touch("A:C", 10, 9, 0.2)], "", ["main", "main", "side contact"], 0.75),
+        ([*PAIRS, touch("A:C", 9, 20, 0.2)], "", ["main", "main", "side contact"], 0.75),
+        # all that holds a partner counts, a peptide in its groove or a touch
+        ([touch("A:B", 86, 161, 0.9), touch("A:P", 14, 25, 0.8)], "", ["main", "main"], 0.875),
+        ([touch("A:B", 86, 161, 0.9), touch("B:C", 4, 3, 0.1)], "", ["main", "main"], 0.7),
+        ([touch("A:B", 86, 161, 0.9), touch("A:C", 5, 3, 0.3), touch("B:C", 4, 3, 0.0)], "", ["main"] * 3, 0.65),
         # where all touch little, all count
         ([touch("A:B", 6, 4, 0.3), touch("B:C", 4, 2, 0.1)], "", ["main", "main"], 0.55),
         # chains that touch nothing, one or several
         ([touch("A:B", 40, 90, 0.9), touch("A:C", 0, 0, None)], "", ["main", ""], 0.9),
         ([touch("A:B", 40, 90, 0.9), touch("A:C", 0, 0, None), touch("A:D", 0, 0, None), touch("D:E", 8, 9, 0.1)],
-         "", ["main", "", "", "side contact"], 0.9),
+         "", ["main", "", "", "main"], 0.7),
         # an antibody is asked for where it binds, whatever else is right
         (ANTIGEN_DIMER, "AB", ["main", "main", "beside the antibody"], 0.375),
         ([touch("A:H", 30, 40, 0.2), touch("A:L", 5, 4, 0.1), touch("H:L", 90, 200, 0.9)],
@@ -300,7 +331,7 @@ def test_which_interfaces_make_the_number(rows, antibodies, roles, number):
 
 def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_difference():
     """Copies of a chain, B and D, that two files call the other way round."""
-    said = partners_hint(
+    said = partners_doubt(
         [
             *rows(**{"A+B_C+D": [9, 9]}),
             *(row._replace(decoy="x") for row in rows(**{"A+D_B+C": [9]})),
@@ -309,9 +340,9 @@ def test_models_whose_partners_differ_are_named_and_missing_chains_are_no_differ
     assert said.startswith(
         "models have different partners, d0 A+B:C+D and x A+D:B+C by the chains of the target"
     )
-    assert partners_hint(rows(**{"A+B_C+D": [9, 9], "A_C+D": [9]})) == ""
-    assert partners_hint(rows(**{"A+B_C+D": [9], "A+B_E": [9], "C+D_E": [9]})) == ""
-    assert partners_hint(rows(**{"A+B_C+D": [9, 9], "A+D_B+C": [0, 0]})) == ""
+    assert partners_doubt(rows(**{"A+B_C+D": [9, 9], "A_C+D": [9]})) == ""
+    assert partners_doubt(rows(**{"A+B_C+D": [9], "A+B_E": [9], "C+D_E": [9]})) == ""
+    assert partners_doubt(rows(**{"A+B_C+D": [9, 9], "A+D_B+C": [0, 0]})) == ""
 
 
 def test_chains_that_no_one_could_say_are_not_advised():

@@ -99,16 +99,25 @@ def test_a_chain_that_touches_nothing_is_named_and_takes_nothing(answer, what, w
     loose = {"far": "C", "two far": "CD", "far, first": "A"}[what]
     for chain in loose:
         assert f"partner {chain} touches no other" in caveats
+    names, verb = " and ".join(loose), "touch" if len(loose) > 1 else "touches"
+    assert f"but {names} {verb} nothing: check" in repr(results)
 
 
 @pytest.mark.parametrize(
     ("what", "written"),
     [("touching", as_pdb), ("touching", as_mmcif), ("touching and far", in_memory)],
 )
-def test_a_touch_of_a_few_residues_is_no_headline(answer, what, written):
+def test_a_touch_of_a_few_residues_is_named_in_the_headline_and_counts(
+    answer, what, written
+):
     results = answer(MODELS[what], written)
     touch = results.interfaces.set_index("interface").loc["B:C"]
-    assert touch["role"] == "side contact"
+    assert (touch["role"], touch["n_residues"] < 10) == ("main", True)
     assert touch["dockq"] < 0.1
-    assert results.models["dockq"].iloc[0] > 0.7
+    (model,) = results.models.itertuples()
+    pair, away = 0.7, "D touches nothing and " * ("far" in what)
+    assert model.dockq < pair
+    assert model.loose.startswith(f"{away}C is hardly attached (B:C, ")
+    assert model.verdict != "believe"
+    assert f"but {model.loose}: {model.verdict}" in repr(results)
     assert "one partner" not in results.targets["caveats"].iloc[0]

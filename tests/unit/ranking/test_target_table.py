@@ -135,7 +135,7 @@ APART = {"a": 1, "b": 2}
         (Case({"T": {"a": 0.9}}), "Only one model was given: five or more make this surer"),
         (
             Case(TWO, record={"out_of_domain": "9 chains"}),
-            "Unlike what TopoRank learned from, so DockQ is a guess: 9 chains",
+            "The networks may err here: 9 chains",
         ),
         (Case(TWO, row={"side_chains": "no side chains in chain A"}), "no side chains in chain A"),
         (Case(TWO, clusters=APART), "b cannot be told apart from it and binds differently: look at both"),

@@ -35,6 +35,8 @@ def test_the_probability_decides_and_without_one_no_model_is_believed(
      ({"kind": ANTIBODY, "consensus": 0.69}, "check", "other models do not agree"),
      ({"kind": RECEPTOR, "consensus": np.nan}, "check", "other models do not agree"),
      ({"kind": ANTIBODY, "consensus": 0.7}, "believe", ""),
+     ({"loose": "C touches nothing"}, "check", "rather than believe it: C touches nothing"),
+     ({"loose": "C touches nothing", "p_acceptable": 0.1}, "do not believe", ""),
      ({"unknown_kind": RECEPTOR}, "check", "did not learn from any T-cell receptor"),
      ({"unknown_kind": RECEPTOR, "p_acceptable": 0.1}, "check", "rather than reject it"),
      ({"confidence": None, "p_acceptable": 0.5}, "check", ""),

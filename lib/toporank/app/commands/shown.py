@@ -136,7 +136,8 @@ def _in_detail(
         if row.seen_in_training == SEEN:
             text = f"{row.why_seen}, so its score may be too good"
             lines += _labelled("training:", text, terminal)
-    for label, cell in (("caveat:", row.caveats), ("note:", row.notes)):
+    sentences = {"caveat:": row.caveats, "hint:": row.hint, "note:": row.notes}
+    for label, cell in sentences.items():
         for text in filter(None, cell.split(BETWEEN)):
             if f"{row.target}: {text}" not in printed:
                 lines += _labelled(label, text, terminal)
