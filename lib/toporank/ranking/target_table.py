@@ -340,7 +340,7 @@ def caveats(
     if is_apart:
         about = "DockQ is about the others"
         notes += [f"{text}: {about}" for text in apart(interfaces)]
-    if not (best["unknown_kind"] or (is_apart and best["loose"])):
+    if not (best["unknown_kind"] or (is_apart and best["weak_partners"])):
         notes.append(best["verdict_reason"])
     if best["out_of_domain"]:
         sentence = f"{OUT_OF_DOMAIN}: {best['out_of_domain']}"

@@ -40,9 +40,9 @@ RULES = (
     "from incorrect to high.",
     "A model with an antibody, nanobody or T-cell receptor is believed only where other models "
     "agree with it.",
-    "A model with a partner that touches nothing or little is not believed.",
-    "A kind of complex that TopoRank did not learn from is always one to check; an interface unlike "
-    "those of training has a caveat.",
+    "Of three partners or more, each needs an interface that looks right.",
+    "A kind of complex that TopoRank did not learn from is always one to check; an interface "
+    "unlike those of training has a caveat.",
 )
 """How a verdict comes about, for people."""
 
@@ -58,7 +58,7 @@ class Grounds(NamedTuple):
     consensus : mean similarity to the other models of the target, in [0, 1]
     kind : of complex, see `complex_kinds`
     unknown_kind : the same where training lacks it; else empty
-    loose : which partners touch nothing or little, see `interfaces.loose`
+    weak_partners : which of its partners are weak, see `interfaces.weak_partners`
     """
 
     dockq: float | None
@@ -69,7 +69,7 @@ class Grounds(NamedTuple):
     consensus: float | None = None
     kind: str = ""
     unknown_kind: str = ""
-    loose: str = ""
+    weak_partners: str = ""
 
 
 class Verdict(NamedTuple):
@@ -128,8 +128,8 @@ def _lacking(grounds: Grounds, word: str) -> str:
         return f"TopoRank did not learn from any {grounds.unknown_kind}"
     if word != BELIEVE:
         return ""
-    if grounds.loose:
-        return grounds.loose
+    if grounds.weak_partners:
+        return grounds.weak_partners
     if pd.isna(grounds.confidence):
         return "the confidence of its predictor is not known"
     agrees = _is_known(grounds.consensus) and grounds.consensus >= AGREEING
@@ -170,7 +170,7 @@ def in_words(row: Any) -> str:
     """Return the answer for one model.
 
     An example is `DockQ 0.45 (80 % interval 0.20 to 0.70), acceptable or better with 62 %: check`;
-    what is loose stands before the verdict.
+    what is weak stands before the verdict.
     row : of the table of models, scored.
     """
     words = f"DockQ {row.dockq:.2f}"
@@ -178,8 +178,8 @@ def in_words(row: Any) -> str:
         words += f" (80 % interval {row.dockq_low:.2f} to {row.dockq_high:.2f})"
     if not pd.isna(row.p_acceptable):
         words += f", acceptable or better with {100 * row.p_acceptable:.0f} %"
-    if row.loose:
-        words += f", but {row.loose}"
+    if row.weak_partners:
+        words += f", but {row.weak_partners}"
     return f"{words}: {row.verdict}"
 
 

@@ -45,7 +45,7 @@ function saysOf(i, k) {
   const caveats = isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain].filter(Boolean);
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
     <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
-    ${at("loose") ? `<p class="caution">${wrapped(at("loose"))}.</p>` : ""}
+    ${at("weak_partners") ? `<p class="caution">${wrapped(at("weak_partners"))}.</p>` : ""}
     ${axis(m, k)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
     <p>${interval}${nothing}${probable}</p>${paragraphs([seenWords(i), predictorWords(i, k)].filter(Boolean))}
     ${caveats.length ? `<div class="caveats">${paragraphs(caveats)}</div>` : ""}
@@ -107,7 +107,7 @@ function sentenceOf(i, k) {
   const at = key => M[i][key]?.[k], n = T.n_scored?.[i];
   const interval = at("dockq_low") == null ? "" : ` (80 % interval ${fixed(at("dockq_low"))} to ${fixed(at("dockq_high"))})`;
   const chance = at("p_acceptable") == null ? "" : `, acceptable or better with ${percent(at("p_acceptable"))}`;
-  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}${at("loose") ? ` (${at("loose")})` : ""}.`;
+  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}${at("weak_partners") ? ` (${at("weak_partners")})` : ""}.`;
 }
 
 // ---- interfaces, where there are several ---------------------------------------------------------
@@ -164,7 +164,7 @@ MODELS.find(({ key }) => key === "reason").cell = (m, k) => {
   const copies = copiesOf(m, k), known = copies.length > 3 ? `${copies.slice(0, 2).join(", ")} and ${copies.length - 2} more` : listed(copies);
   return [m.dockq?.[k] == null && m.status?.[k]?.replaceAll("_", " "), m.reason?.[k], copies.length && `${known} ${copies.length > 1 ? "are copies" : "is a copy"}`].filter(Boolean).map(wrapped).join("; ");
 };
-const MOST_ROWS = 100;
+const MOST_ROWS = 100, SHORT = 10;  // rows at first, and rows without scrolling
 const OF_ITS_OWN = new Set(["ipTM", "interface pLDDT"]);  // measures that have columns of their own
 
 function tableOf(i, most = MOST_ROWS) {
@@ -177,7 +177,8 @@ function tableOf(i, most = MOST_ROWS) {
   const box = make("div", { class: "wide models" });
   const scored = m.dockq?.some(value => value != null);
   box.innerHTML = `<h3>${title}${n > 1 && scored ? ", best first" : scored ? "" : " without a score"}</h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="Models of ${escaped(T.target[i])}"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
+    <div class="scroll${n > SHORT ? " long" : ""}" tabindex="0" role="region" aria-label="Models of ${escaped(T.target[i])}"><table><thead><tr>${heads}</tr></thead><tbody>${lines.join("")}</tbody></table></div>
+    ${n > SHORT ? `<p class="note">Scroll to see all ${Math.min(n, most).toLocaleString("en")} rows.</p>` : ""}`;
   if (n > most) {
     const button = make("button", { type: "button" }, `Show all ${n.toLocaleString("en")} rows`);
     button.addEventListener("click", () => { box.replaceWith(tableOf(i, Infinity)); select(state.model, false); });

@@ -107,7 +107,12 @@ MODELS = Table(
             page=SENT,
         ),
         WEAKEST,
-        Column("loose", str, "partners that touch nothing or little", page=SENT),
+        Column(
+            "weak_partners",
+            str,
+            "partners that touch nothing or little, or look wrong",
+            page=SENT,
+        ),
         STATUS,
         REASON,
         Column("duplicate_of", str, "the model that it is a copy of", page=SENT),

@@ -14,10 +14,10 @@ from toporank.features.interface import Meeting
 from toporank.ranking.interfaces import (
     InterfaceRow,
     interface_table,
-    loose,
     quality_word,
     scored_interfaces,
     summaries,
+    weak_partners,
     with_contacts,
     with_headlines,
     with_roles,
@@ -139,7 +139,7 @@ def test_what_is_written_is_read_back(tmp_path, table):
 def test_the_ranking_sums_up_the_interfaces(table):
     assert summaries(table).values.tolist() == [
         ["T", "off", 1, False, "C touches nothing", 0.85, 0.85, ""],
-        ["T", "open", 2, False, "", 0.1, 0.5, "A:C"],
+        ["T", "open", 2, False, "C looks wrong (A:C, 15 residues, 0.10)", 0.1, 0.5, "A:C"],
         ["T", "ring", 3, False, "", 0.6, 0.7, "B:C"],
     ]
 
@@ -273,7 +273,11 @@ PAIRS = [touch("A:B", 40, 90, 0.6), touch("B:C", 30, 60, 0.6)]
 @pytest.mark.parametrize(
     ("rows", "antibodies", "words"),
     [
-        (G_PROTEIN, "", ""),
+        ([touch("A:B", 86, 161, 0.49), touch("A:C", 86, 161, 0.1), touch("B:C", 86, 161, 0.5)], "", ""),
+        (G_PROTEIN, "", "A is doubtful (A:B, 86 residues, 0.48; A:C, 5 residues, 0.14)"),
+        ([touch("A:B", 86, 161, 0.9), touch("B:C", 39, 60, 0.22)], "", "C looks wrong (B:C, 39 residues, 0.22)"),
+        ([touch("A:B", 86, 161, 0.4), touch("B:C", 39, 60, 0.3)], "", "no interface looks right"),
+        (ANTIGEN_DIMER, "AB", ""),  # the number is about the antibody alone
         ([touch("A:B", 86, 161, 0.9), touch("A:P", 14, 25, 0.8)], "", ""),
         ([touch("A:B", 86, 161, 0.9), touch("B:C", 4, 3, 0.04)], "",
          "C is hardly attached (B:C, 4 residues, 0.04)"),
@@ -285,12 +289,14 @@ PAIRS = [touch("A:B", 40, 90, 0.6), touch("B:C", 30, 60, 0.6)]
         ([touch("A:H", 30, 40, 0.2), touch("A:L", 5, 4, 0.1), touch("H:L", 90, 200, 0.9)], "HL", ""),
         ([touch("A:B", 90, 200, 0.9), touch("A:N", 4, 3, 0.1)], "N",
          "N is hardly attached (A:N, 4 residues, 0.10)"),
-        ([touch("A:B", 6, 4, 0.3), touch("B:C", 4, 2, 0.1)], "", ""),
+        ([touch("A:B", 6, 4, 0.3), touch("B:C", 4, 2, 0.1)], "", "no interface looks right"),
         ([touch("A:B", 4, 3, 0.3)], "", ""),
     ],
 )  # fmt: skip
-def test_a_partner_that_touches_nothing_or_little_is_named(rows, antibodies, words):
-    assert loose(with_roles(rows, antibodies)) == words
+def test_a_partner_that_touches_nothing_or_little_or_looks_wrong_is_named(
+    rows, antibodies, words
+):
+    assert weak_partners(with_roles(rows, antibodies)) == words
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_a_touch_of_a_few_residues_is_named_in_the_headline_and_counts(
     (model,) = results.models.itertuples()
     pair, away = 0.7, "D touches nothing and " * ("far" in what)
     assert model.dockq < pair
-    assert model.loose.startswith(f"{away}C is hardly attached (B:C, ")
+    assert model.weak_partners.startswith(f"{away}C is hardly attached (B:C, ")
     assert model.verdict != "believe"
-    assert f"but {model.loose}: {model.verdict}" in repr(results)
+    assert f"but {model.weak_partners}: {model.verdict}" in repr(results)
     assert "one partner" not in results.targets["caveats"].iloc[0]

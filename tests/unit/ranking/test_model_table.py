@@ -213,7 +213,7 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
     write(DETAILS, table, tmp_path / "d")
     assert (tmp_path / "m").read_text().splitlines() == [
         "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,predictor,predictor_rank,"
-        "predictor_score,predictor_measure,weakest_interface,loose,status,reason,duplicate_of,path",
+        "predictor_score,predictor_measure,weakest_interface,weak_partners,status,reason,duplicate_of,path",
         "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,Boltz,1,0.7,ranking score,,,ok,,,in/good.pdb",
         "T,gone,,,,,,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
     ]
