@@ -59,13 +59,14 @@ def write_answer(
     files: Mapping[str, Path] | None = None,
     copies: Mapping[str, str] | None = None,
     interfaces: Iterable[InterfaceRow] = (),
+    learned: Iterable[str] = (),
 ) -> Path:
     """A folder with these scores by target and model; `LOST` for a model without.
 
     width : of intervals, to either side; None without a calibration. chains : proteins of targets,
     two of them by default. domain : targets whose models are out of domain. confidence : of models.
     files : of models by name. copies : model → the one that it is a copy of. interfaces : of models,
-    in place of one of each.
+    in place of one of each. learned : targets of the training.
     """
     results = []
     for target, scores in sorted(models.items()):
@@ -99,9 +100,12 @@ def write_answer(
         options=ScoringOptions(),
         store=None,
     )
-    scored.leakage = [
-        LeakageRow(target, "no", "1ABC", 0.1, "new") for target in sorted(models)
-    ]
+    scored.leakage = []
+    for target in sorted(models):
+        row = LeakageRow(target, "no", "1ABC", 0.1, "new")
+        if target in learned:
+            row = LeakageRow(target, "yes", target, 1.0, "it is a training target")
+        scored.leakage.append(row)
     scored.write_tables(root, of_graphs=True)
     write_chains(root / layout.CHAINS.format(dataset=name), scored.rows("chains"))
     file = root / layout.SCORED_WITH.format(dataset=name)

@@ -309,9 +309,8 @@ def apart(rows: Iterable[InterfaceRow]) -> list[str]:
 def weak_partners(rows: Iterable[InterfaceRow]) -> str:
     """Return which partners of a decoy touch nothing or little, or look wrong, in words.
 
-    Of three partners or more each needs an interface that looks right: of 63 such models whose
-    probability was 0.75 or more, and that had a partner without one, it was wrong in truth in 52;
-    of 124 that had none, in no model (docs/research/scorer.md).
+    Of three partners or more each needs an interface that looks right
+    (docs/research/scorer.md#several-interfaces).
 
     rows : of the decoy, with roles
 

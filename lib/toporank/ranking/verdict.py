@@ -41,8 +41,8 @@ RULES = (
     "A model with an antibody, nanobody or T-cell receptor is believed only where other models "
     "agree with it.",
     "Of three partners or more, each needs an interface that looks right.",
-    "A kind of complex that TopoRank did not learn from is always one to check; an interface "
-    "unlike those of training has a caveat.",
+    "A kind of complex that TopoRank did not learn from is always one to check; an unlike "
+    "interface has a caveat.",
 )
 """How a verdict comes about, for people."""
 

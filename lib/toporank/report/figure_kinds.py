@@ -58,6 +58,14 @@ class FigureChoice:
         return self.model.target, self.model.decoy
 
     @property
+    def stem(self) -> str:
+        """Start of the names of its files: target and model, the target once."""
+        target, model = self.key
+        rest = model.removeprefix(target)
+        starts_with_it = rest != model and not rest[:1].isalnum()
+        return model if starts_with_it else f"{target}_{model}"
+
+    @property
     def title(self) -> str:
         """Target and model with the answer about it."""
         model = self.model
@@ -124,7 +132,7 @@ def _structure(choice: FigureChoice) -> Figures:
     drawn = figures.structure_figure(
         complex_, choice.title, **known, columns=choice.columns
     )
-    yield f"{'_'.join(key)}_structure_{choice.colour}", drawn
+    yield f"{choice.stem}_structure_{choice.colour}", drawn
 
 
 def _at_hand(choice: FigureChoice) -> Any:
@@ -156,7 +164,7 @@ def _pae(choice: FigureChoice) -> Figures:
     drawn = figures.pae_figure(
         matrices.pae, matrices.residues, choice.title, choice.columns
     )
-    yield f"{'_'.join(choice.key)}_pae", drawn
+    yield f"{choice.stem}_pae", drawn
 
 
 def _contacts(choice: FigureChoice) -> Figures:
@@ -178,7 +186,7 @@ def _contacts(choice: FigureChoice) -> Figures:
             raise ConfigError(what, where="/".join(choice.key), remedy=remedy)
     for contacts in maps[:MOST_MAPS]:
         partners = contacts["name"].replace(":", "-") if len(names) > 1 else ""
-        name = "_".join(filter(None, [*choice.key, "contacts", partners]))
+        name = "_".join(filter(None, [choice.stem, "contacts", partners]))
         title = _about_interface(choice, contacts["name"])
         yield name, figures.contact_figure(contacts, title, choice.columns)
 

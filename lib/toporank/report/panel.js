@@ -131,7 +131,7 @@ function drawInterfaces(i, k, model, matrices) {
   const columns = [
     ["pair", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.interface)}</button>` : wrapped(row.interface)],
     ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? `apart, ${fixed(row.closest, 0)} Å` : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `${fixed(row.dockq)} <span class="note">${row.role}</span>`],
-    ["residues", "n", row => row.n_residues || DASH],
+    ["residues", "n", row => row.n_residues ?? DASH],
     ["contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : row.n_contacts ?? DASH],
     ["ipTM", "n", row => row.iptm == null ? null : fixed(row.iptm)],
     ["PAE, Å", "n", row => row.pae == null ? null : fixed(row.pae, 1)],

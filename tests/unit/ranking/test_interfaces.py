@@ -139,7 +139,16 @@ def test_what_is_written_is_read_back(tmp_path, table):
 def test_the_ranking_sums_up_the_interfaces(table):
     assert summaries(table).values.tolist() == [
         ["T", "off", 1, False, "C touches nothing", 0.85, 0.85, ""],
-        ["T", "open", 2, False, "C looks wrong (A:C, 15 residues, 0.10)", 0.1, 0.5, "A:C"],
+        [
+            "T",
+            "open",
+            2,
+            False,
+            "C looks wrong (A:C, 15 residues, 0.10)",
+            0.1,
+            0.5,
+            "A:C",
+        ],
         ["T", "ring", 3, False, "", 0.6, 0.7, "B:C"],
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from toporank.confidence.examine import NOT_OF_THIS_MODEL
 from toporank.confidence.table import Confidence
 from toporank.errors import ConfigError
 from toporank.report import figures
+from toporank.report.figure_kinds import FigureChoice
 from toporank.report.names import shortened
 from toporank.report.superposed import turned
 from toporank.structures.read import read_complex
@@ -138,6 +140,19 @@ def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(
     assert drawn(with_pae, "--model", "far1", "--format", "svg") == 0
     assert "no pae: " in capsys.readouterr().out
     assert (with_pae / "pictures/1AVZ_far1_contacts.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "stem"),
+    [
+        ("pdl1_rank_1", "pdl1_rank_1"),
+        ("pdl1", "pdl1_pdl1"),
+        ("pdl12_a", "pdl1_pdl12_a"),
+    ],
+)
+def test_a_name_that_begins_with_the_target_has_it_once(model, stem):
+    row = SimpleNamespace(target="pdl1", decoy=model)
+    assert FigureChoice(None, None, row).stem == stem
 
 
 def test_the_pae_of_a_copy_is_that_of_its_original(with_pae):

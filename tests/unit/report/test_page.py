@@ -667,7 +667,26 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
         "A:B (0.82) looks right; B:C (0.30) is doubtful; A:C (4 residues) is a side contact and "
         "does not count."
     )
-    assert "apart, 62 Å" in texts(page, "#interfaces tbody td")
+    cells = texts(page, "#interfaces tbody td")
+    assert "apart, 62 Å" in cells
+    assert "0.10 side contact" in cells
+    assert page.run("M[0].weak_partners[0]") == "D touches nothing"
+    assert texts(page, ".says .caution")[0] == "D touches nothing."
+    assert texts(page, ".lead") == [
+        "m is the only model with a score: DockQ 0.86 (80 % interval 0.80 to 1.00), acceptable or "
+        "better with 90 %, but D touches nothing: check."
+    ]
+
+
+@pytest.mark.parametrize(("n", "is_long"), [(10, False), (11, True)])
+def test_up_to_ten_models_are_seen_without_scrolling(browser, tmp_path, n, is_long):
+    models = {f"a_long_name_of_a_model_{i}": 0.9 - i / 20 for i in range(n)}
+    page = opened(browser, write_answer(tmp_path, {"T": models}))
+    box = "document.querySelector('.models .scroll')"
+    page.run("document.body.style.width = '420px'")
+    assert page.run(f"{box}.scrollHeight > {box}.clientHeight + 1") == is_long
+    hint = [f"Scroll to see all {n} rows."] if is_long else []
+    assert texts(page, ".models .note") == hint
 
 
 def test_a_click_copies_the_sentence_and_the_methods(browser, tmp_path):

@@ -9,7 +9,7 @@ from structures_text import put
 from toporank.app.commands.shown import answer
 from toporank.app.commands.terminal import Terminal
 from toporank.confidence.table import Confidence
-from toporank.ranking.interfaces import MAIN, SIDE
+from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow
 from toporank.ranking.scored import Scored
 
 
@@ -60,6 +60,28 @@ def test_a_model_of_several_partners_has_a_row_for_each_pair(tmp_path):
         "    A:B         86        74   0.35  doubtful",
         "    A:C          5         1   0.10  side contact",
     ]
+
+
+def test_of_a_target_that_networks_learned_from_nobody_says_that_they_may_err(tmp_path):
+    targets = {"T": {"a": 0.9}, "U": {"a": 0.8}}
+    scored = scored_in(tmp_path, targets, domain=["T", "U"], learned=["T"])
+    caveats = dict(
+        zip(scored.targets["target"], scored.targets["caveats"], strict=True)
+    )
+    assert caveats == {"T": "", "U": f"The networks may err here: {UNLIKE}"}
+
+
+def test_a_hint_is_no_caveat_and_is_the_way_out(tmp_path):
+    names = ("A:B", "A:C", "B:C")
+    rows = [
+        InterfaceRow("T", "a", name, 40, 90, 4.0, 0.9, None, "ok", name, MAIN)
+        for name in names
+    ]
+    scored = scored_in(tmp_path, {"T": {"a": 0.9}, "U": {"a": 0.9}}, interfaces=rows)
+    assert scored.targets["caveats"].tolist() == ["", ""]
+    hint = "  hint:       A and B always touch; to score them as one: --partners A+B:C"
+    assert hint in answer(scored, tmp_path)
+    assert any("always touch" in note for note in scored.notes)
 
 
 def screen(tmp_path, **options: object) -> Scored:
