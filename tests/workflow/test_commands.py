@@ -137,8 +137,9 @@ def test_a_scorer_with_a_judge_gives_intervals_and_says_what_is_out_of_domain(
     spread it has there.
     """
     folder, scorer = tmp_path / "alone", tmp_path / "a copy of it"
-    (folder / "1AVZ").mkdir(parents=True)
-    shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "1AVZ")
+    # under another name: nothing is said of the domain of a training target
+    (folder / "another").mkdir(parents=True)
+    shutil.copy(EXAMPLE / "decoys/1AVZ/mid1.cif.gz", folder / "another")
     shutil.copytree(finished.results / "final", scorer)
     write_judge(scorer / "judge.json", a_judge())
     refused, _ = score(tmp_path, folder, scorer, check=False)

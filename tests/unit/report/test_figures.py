@@ -146,7 +146,7 @@ def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(
     ("model", "stem"),
     [
         ("pdl1_rank_1", "pdl1_rank_1"),
-        ("pdl1", "pdl1_pdl1"),
+        ("pdl1", "pdl1"),
         ("pdl12_a", "pdl1_pdl12_a"),
     ],
 )
