@@ -28,7 +28,7 @@ try:
     CONFIG = load_config(config, workflow.configfiles)
     CHOICES = data_sets.feature_choices(CONFIG, REPOSITORY)
 except TopoRankError as error:
-    raise WorkflowError(f"The configuration cannot be used:\n  {error}")
+    sys.exit(f"The configuration cannot be used:\n  {error}")  # alone, without a line of this file
 runs.use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
 
 CHECK = None  # no check in the process of a single job

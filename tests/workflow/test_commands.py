@@ -45,6 +45,15 @@ def test_a_dry_run_shows_what_is_missing(fresh, finished):
     )
 
 
+def test_an_unknown_key_ends_with_a_sentence_alone(fresh):
+    stopped = fresh.run(*DRY, "--config", "batches=3", cores=None, check=False)
+    assert stopped.returncode == 1
+    said = stopped.stdout.partition("The configuration cannot be used:\n")[2]
+    assert said.startswith("  batches: unknown key")
+    assert said.count("\n") == 1
+    assert "common.smk" not in stopped.stdout
+
+
 def test_where_mkdssp_is_asked_for_and_missing_nothing_runs_and_the_remedy_is_told(
     fresh, tmp_path
 ):
