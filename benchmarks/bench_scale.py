@@ -19,6 +19,7 @@ import csv
 import gzip
 import itertools
 import os
+import random
 import re
 import subprocess
 import sys
@@ -45,6 +46,8 @@ from toporank.layout import LEDGER
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLE = REPOSITORY / "resources" / "example"
 DECOYS_PER_TARGET = 1000
+EXCHANGED = (b"ARG", b"ASN", b"GLU", b"LEU", b"LYS", b"MET", b"THR", b"TRP")
+"""Residues of variants."""
 JOB_SECONDS = re.compile(r"([0-9.]+) CPU s, ([0-9.]+) of them in features")
 
 N_SOURCES = len(list(EXAMPLE.glob("decoys/*/*")))
@@ -96,6 +99,13 @@ def main() -> None:
         "--no-build", action="store_true", help="only the dry run with nothing built"
     )
     parser.add_argument(
+        "--shapes",
+        type=int,
+        default=0,
+        help="of the dry runs: models of so many variants of the complexes, each with "
+        "a sequence and a shape of its own; 0: those of the example",
+    )
+    parser.add_argument(
         "--folder", type=Path, help="where to work, and to leave what was made"
     )
     args = parser.parse_args()
@@ -111,7 +121,9 @@ def main() -> None:
                 f"Slurm is not measured: missing here: {', '.join(missing())}",
                 file=sys.stderr,
             )
-        rows += many(folder / "equal", args.decoys, build=not args.no_build)
+        rows += many(
+            folder / "equal", args.decoys, build=not args.no_build, shapes=args.shapes
+        )
         print(
             "\n".join(
                 [
@@ -125,9 +137,9 @@ def main() -> None:
         raise SystemExit("a floor was missed")
 
 
-def many(home: Path, n: int, *, build: bool) -> Iterator[str]:
+def many(home: Path, n: int, *, build: bool, shapes: int = 0) -> Iterator[str]:
     """Dry runs before and after a build of n decoys, and a rerun with one of them changed."""
-    decoys = make_dataset(home, n, distinct=False)
+    decoys = make_dataset(home, n, distinct=False, shapes=shapes)
     snakemake(home, "-n")  # the first start reads files that later ones find in memory
     imports = imported()
     yield row("imports of a dry run", 0, imports)
@@ -285,13 +297,17 @@ def imported() -> Cost:
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
-    """n decoys in targets of a thousand, labelled; their paths."""
+def make_dataset(home: Path, n: int, *, distinct: bool, shapes: int = 0) -> list[Path]:
+    """n decoys in targets of a thousand, labelled; their paths.
+
+    shapes : of how many variants they are, over and over; 0: of the example's models.
+    """
     with open(EXAMPLE / "labels.csv", newline="") as handle:
         labels = {(r["Target"], r["Model"]): r["DockQ"] for r in csv.DictReader(handle)}
-    sources = itertools.cycle(
-        sorted(path for path in EXAMPLE.glob("decoys/*/*") if path.is_file())
-    )
+    files = sorted(path for path in EXAMPLE.glob("decoys/*/*") if path.is_file())
+    if shapes:
+        files = make_variants(home / "variants", files, shapes)
+    sources = itertools.cycle(files)
     rows, paths = ["Target,Model,DockQ,split"], []
     for i, source in zip(range(n), sources, strict=False):
         target, (stem, _, suffix) = (
@@ -319,6 +335,31 @@ def make_dataset(home: Path, n: int, *, distinct: bool) -> list[Path]:
     )
     (home / "labels.csv").write_text("\n".join(rows) + "\n")
     return paths
+
+
+def make_variants(folder: Path, files: Sequence[Path], n: int) -> list[Path]:
+    """Models with other residues in up to eight places, and a first coordinate of their own.
+
+    They are called as the models that they were made of, and so are their folders.
+    """
+    rng = random.Random(1)
+    variants = []
+    sources = itertools.cycle(path for path in files if path.name.endswith(".pdb.gz"))
+    for number, source in zip(range(n), sources, strict=False):
+        content = moved(gzip.decompress(source.read_bytes()), number)
+        lines = content.split(b"\n")
+        # chain and number
+        residues = sorted({line[21:27] for line in lines if line[:4] == b"ATOM"})
+        names = {residue: rng.choice(EXCHANGED) for residue in rng.sample(residues, 8)}
+        for i, line in enumerate(lines):
+            if line[:4] == b"ATOM" and line[21:27] in names:
+                lines[i] = line[:17] + names[line[21:27]] + line[20:]
+        name = source.name.removesuffix(".gz")
+        path = folder / str(number) / source.parent.name / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"\n".join(lines))
+        variants.append(path)
+    return variants
 
 
 def moved(content: bytes, number: int) -> bytes:

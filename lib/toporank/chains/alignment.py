@@ -134,6 +134,60 @@ def most_identical(one: str, other: str) -> int:
     return len(one) - row.bit_count()
 
 
+class ManySequences:
+    """Sequences with which another one is compared at once, in the order in which they were added.
+
+    longest : letters that none of them exceeds
+    """
+
+    def __init__(self, longest: int) -> None:
+        # a bit beyond the letters of each takes the carry of its sum
+        self._n_bytes = longest // 8 + 1
+        self._places: dict[str, int] = {}
+        self._every = 0
+        self._letters: dict[int, list[np.ndarray]] = {}
+        self._numbers: dict[int, list[int]] = {}
+        self.lengths: list[int] = []
+
+    def add(self, sequence: str) -> None:
+        """Add a sequence."""
+        number, length = len(self.lengths), len(sequence)
+        first = 8 * self._n_bytes * number
+        self._every |= ((1 << length) - 1) << first
+        of_sequence: dict[str, int] = {}
+        for place, letter in enumerate(sequence):
+            of_sequence[letter] = of_sequence.get(letter, 0) | 1 << place
+        for letter, places in of_sequence.items():
+            self._places[letter] = self._places.get(letter, 0) | places << first
+        self._letters.setdefault(length, []).append(_letters(sequence))
+        self._numbers.setdefault(length, []).append(number)
+        self.lengths.append(length)
+
+    def most_identical(self, other: str) -> np.ndarray:
+        """As the function of this name, of each of them: int, shape (n,)."""
+        row = self._every
+        for letter in other:
+            matches = row & self._places.get(letter, 0)
+            row = (row + matches | row - matches) & self._every
+        n = len(self.lengths)
+        content = np.frombuffer(row.to_bytes(n * self._n_bytes, "little"), np.uint8)
+        n_left = np.unpackbits(content.reshape(n, self._n_bytes), axis=1).sum(axis=1)
+        return np.array(self.lengths, dtype=int) - n_left
+
+    def differ_in_place(self, other: str) -> np.ndarray:
+        """Whether `align` puts no gap between each and another of its length: bool, shape (n,).
+
+        Two gaps cost more than one identical residue brings.
+        """
+        differ = np.zeros(len(self.lengths), dtype=bool)
+        of_length = self._numbers.get(len(other), [])
+        if of_length:
+            same = np.array(self._letters[len(other)]) == _letters(other)
+            n_most = self.most_identical(other)[of_length]
+            differ[of_length] = n_most <= same.sum(axis=1) + 1
+        return differ
+
+
 class _Stretch(NamedTuple):
     """Where a part lies in a joined chain: letters from `start` to before `end`.
 

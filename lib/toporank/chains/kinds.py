@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Set
+from itertools import chain, pairwise
 
 import numpy as np
 
-from toporank.chains.alignment import align, most_identical
+from toporank.chains.alignment import ManySequences, align, most_identical
 from toporank.chains.kmers import Sample, sample
 from toporank.chains.thresholds import (
     KIND_COVERAGE,
@@ -69,46 +69,72 @@ def _groups(sequences: Iterable[str]) -> list[list[str]]:
 
     sequences : of proteins, the longest first.
     """
-    groups: dict[int, dict[str, Sample]] = {}
+    groups: dict[int, _Group] = {}
     groups_with_kmer: dict[int, set[int]] = {}
+    longest = 0
     for place, sequence in enumerate(sequences):
         kmers = sample(sequence)
-        n_shared: Counter[int] = Counter()
-        for kmer in kmers.hashes.tolist():
-            n_shared.update(groups_with_kmer.get(kmer, ()))
+        longest = longest or len(sequence)
+        hashes = kmers.hashes.tolist()
+        different = set(hashes)
+        with_kmer = [groups_with_kmer.get(kmer, ()) for kmer in hashes]
+        n_shared = Counter(chain.from_iterable(with_kmer))
         joined = []
         for number, n in n_shared.items():
-            if number in groups and _has_like(groups[number], n, sequence, kmers):
+            if number in groups and groups[number].has_like(
+                n, sequence, kmers.n_kmers, different
+            ):
                 joined.append(number)
         number, *others = joined or [place]
         new = {sequence: kmers._replace(hashes=kmers.hashes[:INDEXED])}
         for other in others:
-            new |= groups.pop(other)
-        groups.setdefault(number, {}).update(new)
+            new |= groups.pop(other).members
+        groups.setdefault(number, _Group(longest)).add(new)
         for indexed in new.values():
             for kmer in indexed.hashes.tolist():
                 groups_with_kmer.setdefault(kmer, set()).add(number)
-    return [_longest_first(group) for group in groups.values()]
+    return [_longest_first(group.members) for group in groups.values()]
 
 
-def _has_like(
-    group: Mapping[str, Sample], n_shared: int, sequence: str, kmers: Sample
-) -> bool:
-    """Whether one of a group is like another sequence, which is not longer.
+class _Group:
+    """Sequences that likeness joins: each with its k-mers, and all to be compared at once."""
 
-    n_shared : k-mers that some of the group have, too.
-    """
-    hashes = set(kmers.hashes.tolist())
-    for member, indexed in group.items():
-        least = KIND_KMERS * len(indexed.hashes) / indexed.n_kmers
-        least *= min(kmers.n_kmers, indexed.n_kmers)
-        if (
-            n_shared >= least
-            and len(hashes.intersection(indexed.hashes.tolist())) >= least
-            and same_kind(member, sequence)
-        ):
+    def __init__(self, longest: int) -> None:
+        self.members: dict[str, Sample] = {}
+        self._names: list[str] = []
+        self._compared = ManySequences(longest)
+
+    def add(self, members: Mapping[str, Sample]) -> None:
+        """Add sequences."""
+        self.members.update(members)
+        for sequence in members:
+            self._names.append(sequence)
+            self._compared.add(sequence)
+
+    def has_like(
+        self, n_shared: int, sequence: str, n_kmers: int, hashes: Set[int]
+    ) -> bool:
+        """Whether one of them is like another sequence, which is not longer than any.
+
+        n_shared : k-mers that some of the group have, too. n_kmers, hashes : of the other.
+        """
+
+        def may_be(member: str) -> bool:
+            indexed = self.members[member]
+            least = KIND_KMERS * len(indexed.hashes) / indexed.n_kmers
+            least *= min(n_kmers, indexed.n_kmers)
+            if n_shared < least:
+                return False
+            return len(hashes.intersection(indexed.hashes.tolist())) >= least
+
+        # mostly the first is; to compare all at once takes longer than that
+        first = self._names[0]
+        if may_be(first) and same_kind(first, sequence):
             return True
-    return False
+        if len(self._names) == 1:
+            return False
+        alike = np.flatnonzero(_of_one_kind(self._compared, sequence)).tolist()
+        return any(may_be(self._names[place]) for place in alike)
 
 
 def _all_alike(group: list[str]) -> bool:
@@ -124,26 +150,43 @@ def _all_alike(group: list[str]) -> bool:
         ((len(other) - most_identical(longest, other), other) for other in others),
         reverse=True,
     )
+    compared = ManySequences(len(longest))
+    for _, other in differing:
+        compared.add(other)
     for place, (n, one) in enumerate(differing):
-        for n_other, other in differing[place + 1 :]:
-            if n + n_other <= most:
-                break
-            if not same_kind(one, other):
-                return False
+        far = place + 1
+        while far < len(differing) and n + differing[far][0] > most:
+            far += 1
+        if far == place + 1:
+            break
+        if not _of_one_kind(compared, one)[place + 1 : far].all():
+            return False
     return True
 
 
 def _proteins(group: list[str]) -> list[list[str]]:
     """The sequences of each protein of a group, without exchanges."""
     proteins: list[list[str]] = []
+    firsts = ManySequences(len(group[0]))
     for sequence in group:
-        for protein in proteins:
-            if same_kind(protein[0], sequence) and same_protein(protein[0], sequence):
-                protein.append(sequence)
+        alike = _of_one_kind(firsts, sequence) & ~firsts.differ_in_place(sequence)
+        for place in np.flatnonzero(alike).tolist():
+            if same_protein(proteins[place][0], sequence):
+                proteins[place].append(sequence)
                 break
         else:
             proteins.append([sequence])
+            firsts.add(sequence)
     return proteins
+
+
+def _of_one_kind(proteins: ManySequences, sequence: str) -> np.ndarray:
+    """As `same_kind`, of each of many proteins and one other: bool, shape (n,)."""
+    n_identical = proteins.most_identical(sequence)
+    lengths = np.array(proteins.lengths, dtype=int)
+    shorter = np.minimum(lengths, len(sequence))
+    longer = np.maximum(lengths, len(sequence))
+    return n_identical >= np.maximum(SAME_KIND * shorter, KIND_COVERAGE * longer)
 
 
 # ---- two sequences -------------------------------------------------------------------------------

@@ -61,6 +61,9 @@ class Chosen(NamedTuple):
     note: str = ""
 
 
+NO_PARTNERS = Chosen()
+
+
 class Given(NamedTuple):
     """Partners that somebody gave for a decoy.
 
@@ -188,7 +191,7 @@ def _chosen_by_nature(
     of_native = _by_native(key, natives, decoys.chains.get(key))
     partners = natural if of_native is None else of_native
     if not partners:
-        return Chosen()
+        return NO_PARTNERS
     note = ""
     if key in decoys.pairs:
         note = sentence_of_pairs(parse_partners(partners), decoys.pairs[key])

@@ -46,15 +46,20 @@ def table_name(name: str) -> str:
     return shown.encode()[: LONGEST_NAME - len(digest)].decode(errors="ignore") + digest
 
 
-def free_name(name: str, taken: Container[str]) -> str:
+def free_name(
+    name: str, taken: Container[str], numbers: dict[str, int] | None = None
+) -> str:
     """The name, or the first of `name_2`, `name_3` … that is not taken.
+
+    numbers : name → the last number that was tried, kept from call to call: of many equal names
+        none is then tried again
 
     >>> free_name("A", {"A", "A_2"})
     'A_3'
     """
+    numbers = {} if numbers is None else numbers
     free = name
-    number = 1
     while free in taken:
-        number += 1
-        free = f"{name}_{number}"
+        numbers[name] = numbers.get(name, 1) + 1
+        free = f"{name}_{numbers[name]}"
     return free

@@ -49,6 +49,8 @@ GENERIC = re.compile(
     re.IGNORECASE,
 )
 """Parts of file names that name no complex."""
+SEPARATORS = re.compile(r"[_.\s-]+")
+"""Between the parts of a name."""
 MOST_FOLDERS = 3
 """Folders in the name of a complex."""
 
@@ -238,9 +240,11 @@ def _with_names(complexes: list[Models], folder_name: str) -> dict[str, Models]:
         short_names.append(short or folder_name)
         long_names.append(longer or folder_name)
     targets: dict[str, Models] = {}
+    n_called_so = Counter(short_names)
+    numbers: dict[str, int] = {}
     for short, longer, models in zip(short_names, long_names, complexes, strict=True):
-        name = table_name(short if short_names.count(short) == 1 else longer)
-        targets[table_name(free_name(name, targets))] = models
+        name = table_name(short if n_called_so[short] == 1 else longer)
+        targets[table_name(free_name(name, targets, numbers))] = models
     return targets
 
 
@@ -297,10 +301,14 @@ def common_name(names: list[str], numbers: bool = False) -> str:
     """
     if len(names) == 1:
         return names[0]
-    parts = [re.split(r"[_.\s-]+", name) for name in names]
-    shared = set(parts[0]).intersection(*parts) - {""}
+    parts = SEPARATORS.split(names[0])
+    shared = set(parts) - {""}
+    for name in names:
+        if not shared:
+            return ""
+        shared.intersection_update(SEPARATORS.split(name))
     telling = []
-    for part in sorted(shared, key=parts[0].index):
+    for part in sorted(shared, key=parts.index):
         is_number = part.isdecimal() and not numbers
         if not is_number and not GENERIC.fullmatch(part):
             telling.append(part)
@@ -324,28 +332,35 @@ def _grouped(
         for models in complexes:
             usual = usual_chains(models)
             names_of_kinds = _names_of(models)
-            differences: dict[tuple, tuple[str, str]] = {}
+            # models with the same chains have one object with their kinds
+            differences: dict[int, tuple[str, str, int]] = {}
             for model in models:
                 place += 1
-                of_model = tuple(model.kinds.items())
-                if of_model not in differences:
-                    lacks = _lacking(model, usual, names_of_kinds)
-                    differences[of_model] = lacks, _spare(model, usual)
-                lacks, spare = differences[of_model]
-                decoy = model.decoy._replace(
+                if id(model.kinds) not in differences:
+                    differences[id(model.kinds)] = (
+                        _lacking(model, usual, names_of_kinds),
+                        _spare(model, usual),
+                        _n_residues(model.decoy, sketches),
+                    )
+                lacks, spare, n_residues = differences[id(model.kinds)]
+                decoy = Decoy(
+                    dataset=model.decoy.dataset,
                     target=target,
                     name=decoy_names[place],
+                    path=model.decoy.path,
+                    refused=model.decoy.refused,
+                    model=model.decoy.model,
+                    refused_as=model.decoy.refused_as,
                     lacks=lacks,
                     spare=spare,
                     folder=model.folder if model.folder != target else "",
                 )
                 decoys.append(decoy)
-                kinds[decoy.key] = model.kinds
-                sketch = sketches.get(decoy.path)
-                chains = sketch.of_model(decoy.model) if sketch else ()
-                residues[decoy.key] = sum(len(sequence) for _, sequence in chains)
+                key = target, decoy.name
+                kinds[key] = model.kinds
+                residues[key] = n_residues
                 if place in wanted_names:
-                    renamed[decoy.key] = wanted_names[place]
+                    renamed[key] = wanted_names[place]
     differing = not_copies(decoys, renamed, sketches) if renamed else []
     return Grouped(
         decoys=sorted(decoys),
@@ -357,13 +372,20 @@ def _grouped(
     )
 
 
-def _names_of(models: Iterable[Model]) -> dict[int, tuple[str, ...]]:
+def _n_residues(decoy: Decoy, sketches: Sketches) -> int:
+    sketch = sketches.get(decoy.path)
+    chains = sketch.of_model(decoy.model) if sketch else ()
+    return sum(len(sequence) for _, sequence in chains)
+
+
+def _names_of(models: Models) -> dict[int, tuple[str, ...]]:
     """Kind → what its chains are called in most of the models that have most of them."""
     counts: dict[int, Counter[tuple[str, ...]]] = {}
-    n_models_of = Counter(tuple(sorted(model.kinds.items())) for model in models)
-    for chains, n_models in n_models_of.items():
+    n_models_of = Counter(id(model.kinds) for model in models)
+    kinds_by_place = {id(model.kinds): model.kinds for model in models}
+    for place, n_models in n_models_of.items():
         of_kind: dict[int, list[str]] = {}
-        for name, kind in chains:
+        for name, kind in sorted(kinds_by_place[place].items()):
             of_kind.setdefault(kind, []).append(name)
         for kind, names in of_kind.items():
             counts.setdefault(kind, Counter())[tuple(names)] += n_models

@@ -25,13 +25,16 @@ def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
     still called alike, the first keeps the name: a whole file before a model of one, PDB before
     mmCIF. The ending comes behind the name of others, then a number.
     """
-    folders_of_name: dict[str, set[str]] = {}
+    folder_of_name: dict[str, str] = {}
+    in_several = set()
     for model in models:
-        folders_of_name.setdefault(model.decoy.name, set()).add(model.folder)
+        name = model.decoy.name
+        if folder_of_name.setdefault(name, model.folder) != model.folder:
+            in_several.add(name)
     wanted = []
     for model in models:
         name = model.decoy.name
-        if len(folders_of_name[name]) > 1:
+        if name in in_several:
             name = f"{model.folder}_{name}"
         wanted.append(table_name(name))
     if len(set(wanted)) == len(wanted):
@@ -39,12 +42,13 @@ def unique_names(models: list[Model]) -> tuple[list[str], dict[int, str]]:
     names = list(wanted)
     reserved, taken = set(wanted), set()
     renamed: dict[int, str] = {}
+    numbers: dict[str, int] = {}
     for place in sorted(
         range(len(models)), key=lambda place: _precedence(models[place].decoy)
     ):
         if wanted[place] in taken:
             longer = table_name(_with_ending(wanted[place], models[place].decoy))
-            names[place] = table_name(free_name(longer, reserved))
+            names[place] = table_name(free_name(longer, reserved, numbers))
             reserved.add(names[place])
             renamed[place] = wanted[place]
         taken.add(names[place])

@@ -48,6 +48,8 @@ CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
 OWN = ("content", "size", "shapes", "b_factors")
 """What models of one complex do not share: the cache has all else once for all of them."""
+PLACES_OF_OWN = [Sketch._fields.index(field) for field in OWN]
+NOTHING_SEEN = (None, None)
 NOTHING_OF_ITS_OWN = {field: Sketch._field_defaults[field] for field in OWN}
 Keep = Callable[[Path, bytes, Sketch], None]
 """Takes a file that was looked into: its path, its content and its sketch."""
@@ -66,12 +68,13 @@ def sketches(
     store, keep, workers : as for `decoys_of`.
     """
     cached = _read(store / CACHE)
+    absolute = _Absolute()
     seen: dict[str, Sketch | None] = {}
     # a file may have several names; one of another ending may be read in another way
     new: dict[tuple[FileState, str], list[str]] = {}
     for path in dict.fromkeys(paths):
         state = state_if_there(path)
-        cached_state, sketch = cached.get(_absolute(path), (None, None))
+        cached_state, sketch = cached.get(absolute.of(path), NOTHING_SEEN)
         seen[path] = sketch if state == cached_state else None
         if state not in (MISSING, cached_state):
             ending = os.path.basename(path).partition(".")[2]
@@ -84,7 +87,7 @@ def sketches(
             sketch = sketch and sketch._replace(size=state.size)
             for path in names:
                 seen[path] = sketch
-                cached[_absolute(path)] = state, sketch
+                cached[absolute.of(path)] = state, sketch
         _write(store / CACHE, cached)
     return seen
 
@@ -119,14 +122,19 @@ def look(path: str, keep: Keep | None = None) -> Sketch | None:
     return sketch
 
 
-def _absolute(path: str) -> str:
-    folder, slash, name = path.rpartition("/")
-    return f"{_absolute_folder(folder + slash, os.getcwd())}/{name}"
+class _Absolute:
+    """Absolute paths of files, of which many lie in one folder."""
 
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
 
-@functools.cache
-def _absolute_folder(folder: str, working_folder: str) -> str:
-    return os.path.abspath(os.path.join(working_folder, folder))
+    def of(self, path: str) -> str:
+        """The absolute path of a file."""
+        folder, slash, name = path.rpartition("/")
+        folder += slash
+        if folder not in self._folders:
+            self._folders[folder] = os.path.abspath(folder)
+        return f"{self._folders[folder]}/{name}"
 
 
 def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
@@ -145,9 +153,10 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
             pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
             alike.append(sketch._replace(pairs=tuple(pairs)))
         for name, (state, number, *own) in content["files"].items():
-            of_file = dict(zip(OWN, map(_as_tuples, own), strict=True))
-            sketch = alike[number]._replace(**of_file)
-            cached[name] = FileState._make(state), sketch
+            fields = list(alike[number])
+            for place, value in zip(PLACES_OF_OWN, own, strict=True):
+                fields[place] = _as_tuples(value) if type(value) is list else value
+            cached[name] = FileState._make(state), Sketch._make(fields)
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     return cached

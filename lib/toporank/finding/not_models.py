@@ -204,10 +204,15 @@ def _written(
     """The chains and models of each complex that a predictor wrote, and the other decoys."""
     written = []
     others: OfKinds = defaultdict(list)
+    sets: dict[int, frozenset[int]] = {}
     for _, decoys in itertools.groupby(grouped.decoys, key=attrgetter("target")):
         models = []
         for decoy in decoys:
-            kinds = frozenset(grouped.kinds[decoy.key].values())
+            # decoys with the same chains have one object with their kinds
+            named = grouped.kinds[decoy.key]
+            if id(named) not in sets:
+                sets[id(named)] = frozenset(named.values())
+            kinds = sets[id(named)]
             if decoy.refused or not kinds:
                 continue
             program = program_of(decoy.path)

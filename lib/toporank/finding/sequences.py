@@ -34,6 +34,7 @@ class Sequences:
         self._chains: dict[
             tuple[ChainSequences, tuple[Modified, ...]], SequenceOfChain
         ] = {}
+        self._places: dict[tuple[int, int], SequenceOfChain] = {}
         names: set[str] = set()
         for sketch in sketches.values():
             for of_model in sketch.modified if sketch else ():
@@ -51,9 +52,13 @@ class Sequences:
         if sketch is None:
             return NO_SEQUENCES
         seen = sketch.of_model(decoy.model), sketch.modified_of_model(decoy.model)
-        if seen not in self._chains:
-            self._chains[seen] = self._read(*seen)
-        return self._chains[seen]
+        # most sketches share what they have in common; to compare it takes longer
+        place = id(seen[0]), id(seen[1])
+        if place not in self._places:
+            if seen not in self._chains:
+                self._chains[seen] = self._read(*seen)
+            self._places[place] = self._chains[seen]
+        return self._places[place]
 
     def _read(
         self, seen: ChainSequences, modified: tuple[Modified, ...]

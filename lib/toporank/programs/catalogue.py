@@ -206,10 +206,10 @@ def program_of(path: str | os.PathLike) -> str:
     ['Chai-1', 'AlphaFold-Multimer', 'Plain structure files']
     """
     path = os.fspath(path)
-    file = os.path.basename(path)
-    stem_and_suffix = split_suffix(file)
-    stem = path.removesuffix(stem_and_suffix[1]) if stem_and_suffix else path
-    if not ANY_NAME.fullmatch(stem) and not ANY_WAY.fullmatch(stem_of(file)):
+    file = path.rpartition("/")[2]
+    name, suffix = split_suffix(file) or (stem_of(file), "")
+    stem = path.removesuffix(suffix)
+    if not ANY_NAME.fullmatch(stem) and not ANY_WAY.fullmatch(name):
         return PLAIN
     by_files, _ = _program_and_files(Path(path))
     if not by_files.named_like:

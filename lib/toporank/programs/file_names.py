@@ -17,18 +17,21 @@ compression.
 
 
 @functools.lru_cache(maxsize=64)
-def _entries(folder: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of files and of folders in a folder; none if it is gone."""
+def _entries(folder: Path) -> tuple[frozenset[str], ...]:
+    """The names of files, folders and links in a folder; none if it is gone."""
     files = []
     folders = []
+    links = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
             with contextlib.suppress(OSError):  # a link to itself is neither
+                if entry.is_symlink():
+                    links.append(entry.name)
                 if entry.is_file():
                     files.append(entry.name)
                 elif entry.is_dir():
                     folders.append(entry.name)
-    return frozenset(files), frozenset(folders)
+    return frozenset(files), frozenset(folders), frozenset(links)
 
 
 def names_in(folder: Path) -> frozenset[str]:
@@ -39,6 +42,11 @@ def names_in(folder: Path) -> frozenset[str]:
 def folders_in(folder: Path) -> frozenset[str]:
     """Return the names of the folders in a folder; none if it is gone."""
     return _entries(folder)[1]
+
+
+def links_in(folder: Path) -> frozenset[str]:
+    """Return the names of the links in a folder; none if it is gone."""
+    return _entries(folder)[2]
 
 
 def look_anew() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -103,9 +102,10 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 
     Only known suffixes are removed; nothing else in the name is interpreted.
     """
-    plain = without_compression(filename)
-    base, suffix = os.path.splitext(plain)
-    if base and (suffix.lower() in FORMATS or ASSEMBLY.fullmatch(suffix)):
+    base, dot, ending = without_compression(filename).rpartition(".")
+    suffix = dot + ending
+    # a name of dots alone before it is that of a hidden file
+    if base.strip(".") and (suffix.lower() in FORMATS or ASSEMBLY.fullmatch(suffix)):
         return base, filename[len(base) :]
     return None
 

@@ -19,6 +19,7 @@ from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.runs import submission_problems
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
 from toporank.building.chunks.plan import read_chunk, read_current
+from toporank.building.coverage import n_models
 from toporank.building.label_tables import write_tables
 from toporank.building.native_labels import LabelledDecoy
 from toporank.errors import CheckpointError, ConfigError
@@ -409,6 +410,13 @@ def scored(folder: str, name: str = "models") -> list[str]:
     result = preflight(
         settings, REPOSITORY, choices=settings.choices(), check_dssp=False
     )
+    if result.datasets:
+        told = result.datasets[name]
+        assert (
+            told.summary
+            == f"{n_models(len(told.decoys))} = {len(told.decoys)} to score"
+        )
+        assert not Path(f"results/{name}/gap.tsv").exists(), "nothing is built"
     if not result.problems:
         result.write(result.datasets)
     return result.problems

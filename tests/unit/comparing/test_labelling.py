@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from messages import messages
 from structures_text import EXAMPLES, moved
-from toporank.chains.alignment import align, most_identical
+from toporank.chains.alignment import ManySequences, align, most_identical
 from toporank.chains.chain import Chain, ResidueId, chains_by_name
 from toporank.chains.mapping import counterparts as counterparts_of
 from toporank.chains.match import same_residues
@@ -161,6 +161,23 @@ def test_what_needs_no_alignment_could_not_have_passed_it(one, other):
     assert most_identical(one, other) == longest_common(one, other)
     if one and other:
         assert most_identical(one, other) >= align(one, other).n_identical
+
+
+@settings(max_examples=100)
+@given(st.lists(st.text("AGST", min_size=1, max_size=20)), st.text("AGST", min_size=1))
+def test_many_sequences_are_compared_at_once_as_each_alone(sequences, other):
+    many = ManySequences(longest=20)
+    for sequence in sequences:
+        many.add(sequence)
+    alone = [most_identical(sequence, other) for sequence in sequences]
+    assert many.most_identical(other).tolist() == alone
+    for sequence, differs in zip(sequences, many.differ_in_place(other), strict=True):
+        in_place = [
+            place if a == b else -1
+            for place, (a, b) in enumerate(zip(sequence, other, strict=False))
+        ]
+        if differs:
+            assert align(sequence, other).residue.tolist() == in_place
 
 
 def test_residues_that_are_missing_or_numbered_differently_do_not_matter(native, decoy):

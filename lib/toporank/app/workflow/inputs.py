@@ -44,6 +44,7 @@ from toporank.files.atomic import sha256
 from toporank.finding.labels import SplitRules
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.run import CHECKPOINT_OF
+from toporank.programs.file_names import links_in
 from toporank.scorer.scorer import files_of
 from toporank.settings import did_you_mean
 from toporank.structures.identity import DecoyKey
@@ -272,11 +273,13 @@ class Plans:
     def confidence_state(self, dataset: str) -> str:
         """The state of all files in which predictors may describe decoys, as a digest."""
         decoys = self.check.of(dataset).decoys if self.check else []
-        folders = set()
-        for decoy in decoys:
-            folders.add(os.path.dirname(decoy.path))
-            if os.path.islink(decoy.path):
-                folders.add(os.path.dirname(os.path.realpath(decoy.path)))
+        paths = {decoy.path for decoy in decoys}
+        folders = set(map(os.path.dirname, paths))
+        for folder in list(folders):
+            for name in links_in(Path(folder)):
+                path = os.path.join(folder, name)
+                if path in paths:
+                    folders.add(os.path.dirname(os.path.realpath(path)))
         states = confidence_files.states(map(Path, folders))
         return digest(states) if states else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ from toporank.building.chunks.published import (
     read_published,
 )
 from toporank.building.chunks.stages import recipes
-from toporank.building.coverage import shortfall
+from toporank.building.coverage import models_in_parts, shortfall
 from toporank.building.gap import (
     NO_NATIVE,
     NOT_IN_TABLE,
@@ -73,6 +74,7 @@ from toporank.finding.scan import describe_passed_over, no_decoys
 from toporank.structures.identity import Decoy, DecoyKey, Status
 
 ELSEWHERE = "choose another place with --directory"
+TO_SCORE = "to score"
 
 
 @dataclass
@@ -83,7 +85,8 @@ class PlannedDataset:
     `labels` then has those that it can, with DockQ nan. natives : the file of each target.
     graph_files : the state of the graphs of another pipeline. again : published files that differ
     now, although Snakemake takes them for finished. summary, notes : what a person reads of it.
-    survey : looks at what is to do for each decoy, given the published files that differ.
+    survey : looks at what is to do for each decoy, given the published files that differ; None
+    where nothing is built.
     uncovered : why coverage will not be enough.
     """
 
@@ -97,7 +100,7 @@ class PlannedDataset:
     again: set[str] = field(default_factory=set)
     summary: str = ""
     notes: list[str] = field(default_factory=list)
-    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]] = lambda _: []
+    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]] | None = None
     uncovered: list[str] = field(default_factory=list)
 
     @functools.cached_property
@@ -196,27 +199,36 @@ def plan_decoys(
         natives=native_files,
         notes=notes,
     )
+    if config.score_decoys is not None:
+        outcomes = Counter(decoy.refused_as or TO_SCORE for decoy in decoys)
+        planned.summary = models_in_parts(outcomes)
+        return planned
     about_labels = _describe_labels(labels, decoys)
     if dataset.labels_from_natives:
         planned.labels = _expected_labels(config, decoys, planned.natives)
         about_labels = "labels from natives"
-    planned.survey = functools.partial(
+    survey = functools.partial(
         _surveyed, config, dataset, planned.labels, chunks, choices
     )
-    _note_gap(planned, config, name, about_labels)
+    _note_gap(planned, config, name, about_labels, survey)
     return planned
 
 
 def _note_gap(
-    planned: PlannedDataset, config: Config, name: str, about_labels: str
+    planned: PlannedDataset,
+    config: Config,
+    name: str,
+    about_labels: str,
+    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]],
 ) -> None:
     """Write what is to do for each decoy, and note what a person reads of it.
 
     It also notes which published files differ.
     """
+    planned.survey = survey
     published = read_published(name)
     differing = damaged(name, published)
-    gap = planned.survey(differing)
+    gap = survey(differing)
     write_gap(name, gap)
     planned.again = {str(place(name, *key)) for key in differing}
     if differing or any(row.asked for row in published.values()):

@@ -91,7 +91,7 @@ class Preflight:
     def write_gaps(self) -> None:
         """Write once more what is to do for each decoy, after a run."""
         for name, dataset in self.datasets.items():
-            if not dataset.graph_files:
+            if dataset.survey:
                 write_gap(name, dataset.survey(damaged(name)))
 
 
