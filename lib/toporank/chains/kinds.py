@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from itertools import chain, pairwise
 
 import numpy as np
@@ -112,7 +112,7 @@ class _Group:
             self._compared.add(sequence)
 
     def has_like(
-        self, n_shared: int, sequence: str, n_kmers: int, hashes: Set[int]
+        self, n_shared: int, sequence: str, n_kmers: int, hashes: set[int]
     ) -> bool:
         """Whether one of them is like another sequence, which is not longer than any.
 

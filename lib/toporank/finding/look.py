@@ -123,7 +123,7 @@ def look(path: str, keep: Keep | None = None) -> Sketch | None:
 
 
 class _Absolute:
-    """Absolute paths of files, of which many lie in one folder."""
+    """Absolute paths of files; many lie in one folder."""
 
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
