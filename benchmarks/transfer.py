@@ -212,8 +212,8 @@ def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
             for path in study.folder.glob("results/cross_validation/fold0/*_seed*")
         )[0]
     )
-    decoys = study.with_networks(run).rename(columns={"pred_dockq": "network"})
-    decoys = decoys.drop(columns=["pred_sd", "pred_local"]).merge(
+    decoys = study.with_networks([run]).rename(columns={"pred_dockq": "network"})
+    decoys = decoys.drop(columns="pred_local").merge(
         contacts_and_clashes(study), on=KEYS, how="left"
     )
     return without_their_source(study, decoys)

@@ -70,7 +70,7 @@ rule predict_folds:
 rule make_scorer:
     """A complete scorer: the networks of the folds, the judge that was fitted to them, and its model card."""
     input:
-        summaries=expand(layout.FOLD_RUN + layout.SUMMARY, fold=FOLDS, run=CONFIG.scorer_run),
+        summaries=expand(layout.FOLD_RUN + layout.SUMMARY, fold=FOLDS, run=CONFIG.scorer_runs),
         packs=expand(layout.PACK, dataset=TRAINED_ON),
         coverage=expand(layout.COVERAGE, dataset=TRAINED_ON),
         confidence=expand(layout.CONFIDENCE, dataset=TRAINED_ON),
@@ -88,7 +88,7 @@ rule make_scorer:
     params:
         rule=CONFIG.training.selection.rule,
         making=CONFIG.training.scorer.model_dump(),
-        run=CONFIG.scorer_run,
+        runs=CONFIG.scorer_runs,
         datasets=TRAINED_ON,
         natives={name: PLANS.natives_folder(name) for name in TRAINED_ON if name in WITH_NATIVES},
         folder=lambda wildcards: layout.MADE_SCORER,

@@ -11,7 +11,7 @@ with opened(snakemake) as job:
     natives = {name: Path(folder) for name, folder in job.params.natives.items()}
     study = CrossValidation(Path(), job.params.datasets, job.store_folder, natives)
     groups = {*making["quality_of"]} or {*study.decoys["group"]} - {*making["made"]}
-    evidence = study.evidence(job.params.run, job.params.rule, groups)
+    evidence = study.evidence(job.params.runs, job.params.rule, groups)
     scorer = make_scorer(evidence, Path(job.params.folder), made=making["made"])
     n_decoys = len(evidence.decoys)
     made = f"{len(scorer.members)} networks, learned from {n_decoys:,} models"

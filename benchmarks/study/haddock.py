@@ -81,7 +81,9 @@ def dock(args: argparse.Namespace) -> None:
         (folder,) = inputs.rglob(f"{pair}/receptor_u.pdb")
         work = prepared(folder.parent, args.out / "runs" / pair, kind)
         write_steps(work, kind, args.rigid, args.flexible)
-        subprocess.run([args.haddock.resolve(), "dock.toml"], cwd=work, check=True)
+        run = subprocess.run([args.haddock.resolve(), "dock.toml"], cwd=work)
+        if run.returncode:
+            print(f"{pair}: HADDOCK3 ended with {run.returncode}", flush=True)
         rows = poses(work / "out", args.out, pair, folder.parent / "target.pdb")
         done.parent.mkdir(exist_ok=True)
         pd.DataFrame(rows).assign(restraints=kind).to_csv(done, index=False)
@@ -136,6 +138,8 @@ def write_steps(work: Path, kind: str, rigid: int, flexible: int) -> None:
     ]
     for step in steps:
         has_restraints = not step.startswith("[seletop]")
+        if has_restraints:
+            step += "\ntolerance = 99  # % of the poses that may fail"
         used = [
             line for line in restraints if "cmrest" not in line or "emref" not in step
         ]
@@ -152,7 +156,7 @@ def poses(run: Path, out: Path, pair: str, target: Path) -> list[dict]:
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for step, weight in AIR.items():
-        for path in sorted(run.glob(f"*_{step}/{step}_*.pdb*")):
+        for path in sorted(run.glob(f"*_{step}/{step}_[0-9]*.pdb*")):
             text = path.read_bytes()
             if path.suffix == ".gz":
                 text = gzip.decompress(text)

@@ -743,12 +743,14 @@ SEEDS = (222, 777, 1337)
 EPOCHS = 18
 
 
-def jobs() -> list[dict]:
+def jobs(network: str) -> list[dict]:
     """Networks in the order in which they are trained.
 
     sources, fold : what they do not see. quality : of contacts, by shared areas or CA atoms.
     natives : share of those with poses.
     """
+    if network == "contacts":
+        return contact_jobs()
     found = []
 
     def add(**job) -> None:
@@ -776,9 +778,22 @@ def jobs() -> list[dict]:
     return found
 
 
+def contact_jobs() -> list[dict]:
+    """Networks of contacts: of each source and fold, then with other seeds."""
+    found = []
+    for seed in SEEDS:
+        job = {"network": "contacts", "quality": "ca", "seed": seed, "natives": 1.0}
+        for source in sorted(GROUPS.values()):
+            found.append({**job, "sources": (source,)})
+        for fold in range(5):
+            found.append({**job, "fold": fold})
+    return found
+
+
 def job_name(job: dict) -> str:
     what = "+".join(job["sources"]) if "sources" in job else f"fold{job['fold']}"
-    return f"{what}_{job['quality']}_{job['natives']:g}_{job['seed']}"
+    name = f"{what}_{job['quality']}_{job['natives']:g}_{job['seed']}"
+    return f"{job['network']}_{name}" if "network" in job else name
 
 
 def train_one(work: Path, out: Path, job: dict, accelerator: str) -> str:
@@ -812,14 +827,17 @@ def train_one(work: Path, out: Path, job: dict, accelerator: str) -> str:
         kept = set(ids[: int(job["natives"] * len(ids))])
         splits = splits[~is_sampled | splits["target"].isin(kept)]
     splits.to_csv(folder / "splits.csv", index=False)
+    own = {"local_weight": 1.0}
+    if "network" in job:
+        own = {"network": job["network"], "hidden": 64, "local_weight": 4.0}
     hyperparameters = Hyperparameters(
+        **own,
         batch_size=args_of["batch"],
         accumulate=1,
         heads=4,
         max_epochs=args_of["epochs"],
         early_stop_patience=6,
         plateau_patience=2,
-        local_weight=1.0,
         learning_rate=args_of["rate"],
         weight_decay=0.001,
         loss="bce",
@@ -899,7 +917,7 @@ def train(args: argparse.Namespace) -> None:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes((work / name).read_bytes())
     todo = []
-    for job in jobs():
+    for job in jobs(args.network):
         if not (out / f"predictions/{job_name(job)}.csv").exists():
             todo.append(job)
     todo = todo[: args.most or None]
@@ -947,6 +965,7 @@ def main() -> None:
     other.add_argument("--epochs", type=int, default=EPOCHS)
     other.add_argument("--batch", type=int, default=64)
     other.add_argument("--rate", type=float, default=0.003)
+    other.add_argument("--network", choices=["gatv2", "contacts"], default="gatv2")
     other.add_argument("--gpu", action="store_true")
     for step in (one, other):
         step.add_argument("--until", type=float, default=float("inf"))

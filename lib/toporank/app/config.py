@@ -320,13 +320,13 @@ class Config(Section):
     @model_validator(mode="after")
     def _runs(self) -> Config:
         distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
-        config = self.training.scorer.config
         names = [entry.name for entry in self.training.sweep.configs]
-        if config is not None and config not in names:
-            where = "training.scorer.config"
-            raise ValueError(
-                f"{where}: no configuration {config!r}; there is {', '.join(names)}"
-            )
+        for config in self.training.scorer.config:
+            if config not in names:
+                where = "training.scorer.config"
+                raise ValueError(
+                    f"{where}: no configuration {config!r}; there is {', '.join(names)}"
+                )
         return self
 
     @model_validator(mode="after")
@@ -387,11 +387,11 @@ class Config(Section):
         return {f"{config.name}_seed{seed}": (config, seed) for config, seed in runs}
 
     @property
-    def scorer_run(self) -> str:
-        """The run whose networks, one of each fold, `make_scorer` takes."""
+    def scorer_runs(self) -> list[str]:
+        """The runs whose networks, one of each fold, `make_scorer` takes."""
         sweep = self.training.sweep
-        config = self.training.scorer.config or sweep.configs[0].name
-        return f"{config}_seed{sweep.seeds[0]}"
+        configs = self.training.scorer.config or [sweep.configs[0].name]
+        return [f"{config}_seed{sweep.seeds[0]}" for config in configs]
 
     def runs_of(self, phase: Phase) -> list[str]:
         """The runs of a fine-tune phase, `<phase>_seed<seed>`."""

@@ -24,7 +24,7 @@ from toporank.errors import CheckpointError
 from toporank.files import described
 from toporank.files.packfile import COLUMNS, PackedGraphs
 from toporank.learning import published_checkpoint
-from toporank.learning.shapes import BUILT_IN
+from toporank.learning.shapes import BUILT_IN, OWN
 from toporank.settings import LARGEST_NETWORK, faults_of
 
 KEY = described.KEY
@@ -271,7 +271,7 @@ def toy(description: dict[str, Any], n_targets: int | None = None) -> str:
 def check_installed(description: dict[str, Any], path: Path | str) -> None:
     """Raise CheckpointError when a network is that of a plug-in that is not installed."""
     network = description["hyperparameters"].get("network", BUILT_IN)
-    if network != BUILT_IN and network not in plugins.networks():
+    if network not in OWN and network not in plugins.networks():
         package = description.get("network_package", "")
         raise CheckpointError(
             f"needs the network {network!r} of a plug-in that is not installed",

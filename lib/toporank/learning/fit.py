@@ -241,6 +241,7 @@ def _network(run: Run, store: GraphStore) -> Network:
         run.hyperparameters.model_dump(),
         features,
         store.metadata.get("edge_columns"),
+        store.metadata.get("node_columns"),
     )
     if run.parent is None:
         set_statistics(network, store, split_indices(store, "train"))

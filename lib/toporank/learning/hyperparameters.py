@@ -12,7 +12,13 @@ from pydantic import Field, field_validator, model_validator
 from toporank import plugins
 from toporank.learning import other_keys
 from toporank.learning.hardware import Hardware
-from toporank.learning.shapes import BUILT_IN, missing_parts, shape_of
+from toporank.learning.shapes import (
+    BUILT_IN,
+    OF_CONTACTS,
+    OWN,
+    missing_parts,
+    shape_of,
+)
 from toporank.settings import (
     LARGEST_NETWORK,
     Name,
@@ -105,8 +111,8 @@ class Hyperparameters(Schedule):
 
     network: str = Field(
         BUILT_IN,
-        description="Name of the network: the built-in one, or one of a plug-in; see "
-        "docs/extending.md.",
+        description="Name of the network: `gatv2`, `contacts` (which sees one contact at a time "
+        "and adds up areas), or one of a plug-in; see docs/extending.md.",
     )
     hidden: int = Field(
         32,
@@ -137,20 +143,21 @@ class Hyperparameters(Schedule):
     @field_validator("network")
     @classmethod
     def _installed(cls, name: str) -> str:
-        if name != BUILT_IN and name not in plugins.networks():
-            hint = did_you_mean(name, [BUILT_IN, *plugins.networks()])
+        if name not in OWN and name not in plugins.networks():
+            hint = did_you_mean(name, [*OWN, *plugins.networks()])
             raise ValueError(f"no network of that name is installed, {hint}")
         return name
 
     @model_validator(mode="before")
     @classmethod
     def _predicts_what_it_learns(cls, values: Any) -> Any:
-        weight = values.get("local_weight") if isinstance(values, dict) else None
-        return (
-            {"local": True, **values}
-            if isinstance(weight, int | float) and weight > 0
-            else values
-        )
+        if not isinstance(values, dict):
+            return values
+        weight = values.get("local_weight")
+        learns = isinstance(weight, int | float) and weight > 0
+        if learns or values.get("network") == OF_CONTACTS:
+            return {"local": True, **values}
+        return values
 
     @model_validator(mode="after")
     def _learns_what_it_predicts(self) -> Hyperparameters:
@@ -238,11 +245,10 @@ class Selection(Section):
 class ScorerMaking(Section):
     """What a scorer is made from, by the target `make_scorer`."""
 
-    config: Name | None = Field(
-        None,
-        description="Configuration of the sweep whose networks, one of each "
-        "fold with the first seed, "
-        "the scorer has; the first by default.",
+    config: list[Name] = Field(
+        [],
+        description="Configurations of the sweep whose networks, one of each fold with the first "
+        "seed, the scorer has; the first configuration if empty. One may stand without brackets.",
     )
     made: list[str] = Field(
         [],
@@ -255,6 +261,11 @@ class ScorerMaking(Section):
         "is learned, such as will "
         "be scored; all but `made` if empty.",
     )
+
+    @field_validator("config", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value or []
 
 
 class Final(Section):

@@ -6,7 +6,7 @@ both to the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +19,13 @@ from toporank.files.packfile import PackedGraphs
 from toporank.learning import published_checkpoint
 from toporank.learning.checkpoint import is_of_torch, read_description, reading
 from toporank.learning.kernels.loops import AttentionWeights, attended, write_edges
-from toporank.learning.shapes import BUILT_IN, CONTACT, shape_of, shapes_of
+from toporank.learning.shapes import (
+    BUILT_IN,
+    CONTACT,
+    OF_CONTACTS,
+    shape_of,
+    shapes_of,
+)
 from toporank.metrics import Floats
 
 LEAST_WEIGHT = 1e-20
@@ -82,15 +88,7 @@ class Inference:
         ------
         CheckpointError : the file is damaged, or its weights do not fit its description
         """
-        with reading(path):
-            saved = _arrays(path)
-        try:
-            weights = checked(saved, shapes_of(description))
-        except ValueError as error:
-            raise CheckpointError(
-                f"weights do not load: {error}", where=path
-            ) from error
-        return cls(weights, description)
+        return cls(weights_of(path, description, shapes_of), description)
 
     @np.errstate(over="ignore", invalid="ignore")
     def predict(self, graph: Graph) -> Predicted:
@@ -289,8 +287,13 @@ def open_network(path: Path) -> tuple[Predicting, dict[str, Any]]:
         of_torch = is_of_torch(path)
     if not of_torch:
         description = read_description(path)
-        if shape_of(description["hyperparameters"])["network"] == BUILT_IN:
+        network = shape_of(description["hyperparameters"])["network"]
+        if network == BUILT_IN:
             return Inference.open(path, description), description
+        if network == OF_CONTACTS:
+            from toporank.learning.contact_inference import ContactInference
+
+            return ContactInference.open(path, description), description
     # takes a second to import, and the networks of a scorer are no files of torch
     from toporank.learning.weights import OfTorch, load_weights
 
@@ -330,6 +333,27 @@ def _joined(graphs: Sequence[Predicted]) -> Predicted:
 
 
 # ---- the weights of a checkpoint -----------------------------------------------------------------
+
+
+def weights_of(
+    path: Path,
+    description: Mapping[str, Any],
+    shapes: Callable[[Mapping[str, Any]], Mapping[str, tuple[int, ...]]],
+) -> dict[str, np.ndarray]:
+    """Return the weights in a safetensors file.
+
+    shapes : from a description to the shapes of its weights; may raise ValueError
+
+    Raises
+    ------
+    CheckpointError : the file is damaged, or its weights do not fit its description
+    """
+    with reading(path):
+        saved = _arrays(path)
+    try:
+        return checked(saved, shapes(description))
+    except ValueError as error:
+        raise CheckpointError(f"weights do not load: {error}", where=path) from error
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:

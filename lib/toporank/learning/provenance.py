@@ -13,7 +13,7 @@ from typing import Any
 import toporank
 from toporank import plugins
 from toporank.code import code_of
-from toporank.learning.shapes import BUILT_IN
+from toporank.learning.shapes import OWN
 from toporank.structures.dssp import DsspMissingError, dssp_version
 
 TRAINING_PACKAGES = ("torch", "torch-geometric", "pytorch-lightning", "numba", "numpy")
@@ -61,7 +61,7 @@ def training_code(*networks: str) -> str:
     """
     packages = " ".join(metadata.version(package) for package in TRAINING_PACKAGES)
     theirs: list[str] = []
-    for network in sorted({*networks} - {BUILT_IN}):
+    for network in sorted({*networks} - {*OWN}):
         theirs += plugins.sources(plugins.networks()[network].module)
     text = f"{code_of('learning', 'metrics.py', *theirs)} {packages}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

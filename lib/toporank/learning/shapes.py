@@ -11,7 +11,11 @@ from typing import Any
 from toporank.settings import did_you_mean
 
 BUILT_IN = "gatv2"
-"""Name of the network of this package."""
+"""Name of the network of attention over residues."""
+OF_CONTACTS = "contacts"
+"""Name of the network of contacts by shared area."""
+OWN = (BUILT_IN, OF_CONTACTS)
+"""Networks of this package."""
 SHAPE_KEYS = ("network", "hidden", "heads", "layers", "readout", "local")
 """Hyper-parameters that decide which weights a network has."""
 CONTACT = "contact"
@@ -94,7 +98,7 @@ def missing_parts(parts: Sequence[str], shapes: Iterable[Mapping[str, Any]]) -> 
     """
     names: dict[str, None] = {}
     for shape in shapes:
-        if shape["network"] != BUILT_IN:
+        if shape["network"] != BUILT_IN:  # its parts are known when it is made
             return ""
         widths = {"node_width": 1, "edge_width": 1}
         names.update(dict.fromkeys(shapes_of({"hyperparameters": shape, **widths})))

@@ -24,6 +24,8 @@ from toporank.learning.checkpoint import (
     read_of_torch,
     reading,
 )
+from toporank.learning.contact_columns import Columns
+from toporank.learning.contact_network import ContactNet
 from toporank.learning.data import GraphBatch, Standardise
 from toporank.learning.inference import (
     Predicted,
@@ -35,6 +37,7 @@ from toporank.learning.network import Architecture, DockQNet, Network
 from toporank.learning.shapes import (
     BUILT_IN,
     CONTACT,
+    OF_CONTACTS,
     is_scaled,
     shape_of,
     shapes_of,
@@ -50,6 +53,7 @@ def build_network(
     hyperparameters: dict[str, Any],
     features: dict[str, Any] | None,
     edge_columns: Sequence[str] | None = None,
+    node_columns: Sequence[str] | None = None,
 ) -> Network:
     """Return a new network.
 
@@ -61,8 +65,8 @@ def build_network(
         Those of `Hyperparameters`; what does not decide on the weights may be missing.
     features : dict, optional
         Records of the feature modules, which say what the training set scales.
-    edge_columns : sequence of str, optional
-        Names of the edge columns.
+    edge_columns, node_columns : sequence of str, optional
+        Names of the columns.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def build_network(
     Raises
     ------
     ConfigError
-        Where a plug-in has no such network.
+        Where a plug-in has no such network, or graphs lack a column that it needs.
     """
     shape = shape_of(hyperparameters)
     name = shape.pop("network")
@@ -85,6 +89,8 @@ def build_network(
         if edge_columns and CONTACT in edge_columns
         else None
     )
+    if name == OF_CONTACTS:
+        return _of_contacts(architecture, node_columns or (), edge_columns or ())
     network = network_class(name)(node_width, edge_width, architecture, contact)
     if architecture.local and network.local_head is None:
         raise ConfigError(
@@ -97,6 +103,20 @@ def build_network(
     if is_scaled(features, "edges"):
         network.scale_edges = Standardise(edge_width)
     return network
+
+
+def _of_contacts(
+    architecture: Architecture, nodes: Sequence[str], edges: Sequence[str]
+) -> Network:
+    try:
+        return ContactNet(Columns.of(nodes, edges), architecture)
+    except ValueError as error:
+        raise ConfigError(
+            f"{error}",
+            where=f"network {OF_CONTACTS}",
+            remedy="build graphs with `features: {nodes: {module: contacts}, "
+            "edges: {module: contacts}}`",
+        ) from error
 
 
 def network_class(name: str) -> Callable[..., Network]:
@@ -154,6 +174,7 @@ def load_weights(path: Path | str) -> tuple[Network, dict[str, Any]]:
             hyperparameters,
             description.get("features"),
             description.get("edge_columns"),
+            description.get("node_columns"),
         )
     shapes = _shapes(network, description)
     with reading(path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -145,59 +145,72 @@ class CrossValidation:
                 paths[fold] = path
         return paths
 
-    def with_networks(self, run: str, rule: str = "val_loss") -> pd.DataFrame:
-        """Return the decoys with what the network trained without their fold predicts."""
+    def with_networks(
+        self, runs: Iterable[str], rule: str = "val_loss"
+    ) -> pd.DataFrame:
+        """Return the decoys with the mean over networks that were trained without their fold."""
         packs = [self._path(layout.PACK, dataset) for dataset in self.datasets]
-        summaries = list(self.summaries(run).values())
-        predictions = out_of_fold(summaries, rule, packs, self.splits, self.labels)
-        by_networks = pd.DataFrame(predictions)[
-            [*KEYS, "pred_dockq", "pred_sd", "pred_local"]
-        ]
+        parts = []
+        for run in runs:
+            summaries = list(self.summaries(run).values())
+            predictions = out_of_fold(summaries, rule, packs, self.splits, self.labels)
+            parts.append(pd.DataFrame(predictions))
+        of_runs = pd.concat(parts).groupby(KEYS)[["pred_dockq", "pred_local"]]
+        by_networks = of_runs.mean().reset_index()
         return self.decoys.merge(by_networks, on=KEYS, how="left", validate="1:1")
 
     def evidence(
-        self, run: str, rule: str = "val_loss", quality_of: Collection[str] = ()
+        self,
+        runs: Sequence[str],
+        rule: str = "val_loss",
+        quality_of: Collection[str] = (),
     ) -> Evidence:
-        """Return what a scorer of the networks of a run is made from.
+        """Return what a scorer of the networks of some runs is made from.
 
         Parameters
         ----------
-        run : a configuration with a seed
+        runs : configurations with a seed; the best network is one of the first
         rule : that chooses the checkpoint of each fold
         quality_of : groups from which the quality of residues and contacts is learned, as far as
             natives label them
         """
-        checkpoints = {}
+        chosen = CHECKPOINT_OF[rule]
+        of_folds: dict[int, list[Path]] = {}
         networks = {}
         losses = {}
-        for fold, summary in self.summaries(run).items():
-            chosen = CHECKPOINT_OF[rule]
-            name = f"fold{fold}_{run}"
-            checkpoints[fold] = summary.with_name(f"{chosen}.ckpt")
-            networks[name] = network_bytes(checkpoints[fold])
-            losses[fold] = json.loads(summary.read_text(encoding="utf-8"))[chosen][rule]
+        for run in runs:
+            for fold, summary in self.summaries(run).items():
+                checkpoint = summary.with_name(f"{chosen}.ckpt")
+                of_folds.setdefault(fold, []).append(checkpoint)
+                networks[f"fold{fold}_{run}"] = network_bytes(checkpoint)
+                if run == runs[0]:
+                    record = json.loads(summary.read_text(encoding="utf-8"))
+                    losses[fold] = record[chosen][rule]
         best = min(losses, key=losses.__getitem__)
         labelled = {}
         for dataset in self.natives:
-            labelled[dataset] = self.labelled_contacts(dataset, checkpoints, quality_of)
+            labelled[dataset] = self.labelled_contacts(dataset, of_folds, quality_of)
         return Evidence(
-            decoys=self.with_networks(run, rule),
+            decoys=self.with_networks(runs, rule),
             similarity=self.similarity,
             networks=networks,
-            best=f"fold{best}_{run}",
-            pooled=self._pooled(checkpoints[best]),
+            best=f"fold{best}_{runs[0]}",
+            pooled=self._pooled(of_folds[best][0]),
             labelled=labelled,
         )
 
     def labelled_contacts(
-        self, dataset: str, networks: Mapping[int, Path], groups: Collection[str]
+        self,
+        dataset: str,
+        networks: Mapping[int, Sequence[Path]],
+        groups: Collection[str],
     ) -> LabelledContacts:
-        """Return labelled decoys of groups with what the network of their fold predicts.
+        """Return labelled decoys of groups with what the networks of their fold predict.
 
         Parameters
         ----------
         dataset : with natives
-        networks : the checkpoint of each fold
+        networks : the checkpoints of each fold
         groups : of decoys
         """
         built = read_built(dataset)
@@ -225,7 +238,8 @@ class CrossValidation:
                 labelled = of_fold.loc[
                     pd.MultiIndex.from_frame(of_fold[KEY]).isin(compared), KEY
                 ]
-                network = Networks(Scorer.of(networks[fold]))
+                first, *_ = members = networks[fold]
+                network = Networks(Scorer.of(first, members, mean=True))
                 pack = self._path(layout.PACK, dataset)
                 predicted = network.predict(PackedGraphs.open([pack]))
                 residues.append(predicted.residues.merge(labelled, on=KEY))
