@@ -3,8 +3,8 @@
     PYTHONPATH=lib python benchmarks/networks_without.py STUDY --sources SOURCE ... --accelerator gpu
 
 STUDY is the folder in which `make_scorer` ran: graphs, chains and splits.csv lie there. A SOURCE is
-a data set (by default each of them but `sampled`). One network for each seed of the configuration
-goes to STUDY/results/without/SOURCE/SEED, where `transfer.py` looks for them. What is finished
+a data set (by default each of them but `sampled`). One network for each configuration and seed goes
+to STUDY/results/without/SOURCE/CONFIGURATION_SEED, where `transfer.py` looks for them. What is finished
 stays, so the command can be given again. One network takes about two CPU minutes.
 """
 
@@ -53,7 +53,7 @@ def main() -> None:
         )
         hardware = Hardware(trainer={"accelerator": args.accelerator, "devices": 1})
         run = Run(
-            name="without",
+            name=entry.name,
             seed=seed,
             hyperparameters=hyperparameters,
             selection=config.training.selection,
@@ -73,7 +73,7 @@ def main() -> None:
 
 def train_without(study: Path, source: str, datasets: list[str], run: Run) -> Path:
     """Train on all other data sets, without the clusters of the source; return the folder."""
-    folder = study / "results/without" / source / str(run.seed)
+    folder = study / "results/without" / source / f"{run.name}_{run.seed}"
     folder.mkdir(parents=True, exist_ok=True)
     splits = pd.read_csv(study / layout.SPLITS, dtype={"target": str, "fold": "Int64"})
     touched = splits.loc[splits["dataset"] == source, "cluster"].unique()

@@ -66,11 +66,14 @@ TWINS = 0.95
 """Least similarity of two models that may count as one."""
 TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
 KEYS = ["dataset", "target", "decoy"]
+PREDICTIONS = Path("docs/scorer/predictions.csv.gz")
 POOLS = Path("docs/research/pools.csv")
 """Rows of large pools, from study/pools.py."""
 SHARP = Judge.model_fields["sharp"].default
-WITHOUT = "results/without/{dataset}/*/best_loss.ckpt"
+WITHOUT = "results/without/{dataset}/{config}_*/best_loss.ckpt"
 """Networks that saw no cluster of a data set, from networks_without.py."""
+CONFIGS = {"gatv2": "local", "contacts": "contacts"}
+"""Columns of what networks say by their configurations. `network` is the mean of both."""
 
 
 class Pool(NamedTuple):
@@ -104,10 +107,6 @@ def main() -> None:
     )
     parser.add_argument("--trees", type=Path)
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
-    parser.add_argument(
-        "--run",
-        help="of the networks: a configuration and a seed (the first by default)",
-    )
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--without", action="store_true")
     parser.add_argument(
@@ -119,21 +118,15 @@ def main() -> None:
         "--judge", type=Path, help="folder of a scorer, whose judge is fitted anew"
     )
     args = parser.parse_args()
-    kept = args.tables / "predictions.csv.gz"
+    kept = args.tables / PREDICTIONS.name
     study = None
     if not args.alike:
         study = CrossValidation(args.study, _datasets(args.study))
     if study and (args.again or not kept.exists()):
-        decoys = with_witnesses(study, args.run)
-        decoys.round(6).to_csv(
-            kept, index=False, compression={"method": "gzip", "mtime": 0}
-        )
+        write(with_witnesses(study), kept)
     decoys = pd.read_csv(kept, dtype=TEXT)
     if study and args.without:
-        decoys = without_their_source(study, decoys)
-        decoys.round(6).to_csv(
-            kept, index=False, compression={"method": "gzip", "mtime": 0}
-        )
+        write(without_their_source(study, decoys), kept)
     if args.trees:
         decoys = decoys.merge(
             pd.read_csv(args.trees, dtype=TEXT)[[*KEYS, "scorer", "alone"]],
@@ -141,7 +134,13 @@ def main() -> None:
             how="left",
         )
     similarity = study.similarity if study else similarity_of(args.alike, decoys)
-    for name in ("scorer", "alone", "network_without", "one_without", "own_score"):
+    for name in (
+        "scorer",
+        "alone",
+        "network_without",
+        "network_one_without",
+        "own_score",
+    ):
         decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
     if args.judge:
         refit(args.judge, decoys, similarity)
@@ -203,39 +202,46 @@ def _datasets(study: Path) -> list[str]:
 # ---- what the witnesses say ----------------------------------------------------------------------
 
 
-def with_witnesses(study: CrossValidation, run: str | None) -> pd.DataFrame:
+def with_witnesses(study: CrossValidation) -> pd.DataFrame:
     """The decoys with what networks say, in and out of their source, and contacts − 5 × clashes."""
-    run = (
-        run
-        or sorted(
-            path.name
-            for path in study.folder.glob("results/cross_validation/fold0/*_seed*")
-        )[0]
-    )
-    decoys = study.with_networks([run]).rename(columns={"pred_dockq": "network"})
-    decoys = decoys.drop(columns="pred_local").merge(
-        contacts_and_clashes(study), on=KEYS, how="left"
-    )
+    decoys = study.decoys.merge(contacts_and_clashes(study), on=KEYS, how="left")
+    for column, config in CONFIGS.items():
+        found = study.with_networks(study.runs(config)[:1])
+        decoys[column] = found["pred_dockq"].to_numpy()
     return without_their_source(study, decoys)
 
 
 def without_their_source(study: CrossValidation, decoys: pd.DataFrame) -> pd.DataFrame:
     """The decoys with what networks say that never saw their source, where there are such.
 
-    `network_without` : mean of all of them. `one_without` : one of them. Where no network was trained,
-    both stay as they are.
+    `…_without` : mean of all of them. `…_one_without` : one of them.
     """
     decoys = decoys.copy()
-    for name in ("network_without", "one_without"):
-        decoys[name] = decoys.get(name, pd.Series(np.nan, index=decoys.index))
-    for dataset, rows in decoys.groupby("dataset"):
-        networks = sorted(study.folder.glob(WITHOUT.format(dataset=dataset)))
-        if not networks:
-            continue
-        predicted = [of_network_without(study, rows, each) for each in networks]
-        decoys.loc[rows.index, "network_without"] = np.mean(predicted, axis=0)
-        decoys.loc[rows.index, "one_without"] = predicted[0]
-    return decoys
+    for column, config in CONFIGS.items():
+        for dataset, rows in decoys.groupby("dataset"):
+            paths = study.folder.glob(WITHOUT.format(dataset=dataset, config=config))
+            predicted = [
+                of_network_without(study, rows, path) for path in sorted(paths)
+            ]
+            if predicted:
+                decoys.loc[rows.index, f"{column}_without"] = np.mean(predicted, axis=0)
+                decoys.loc[rows.index, f"{column}_one_without"] = predicted[0]
+    return with_means(decoys)
+
+
+def with_means(decoys: pd.DataFrame) -> pd.DataFrame:
+    """The decoys with the mean over both kinds of networks, as the scorer has it."""
+    means = {}
+    for end in ("", "_without", "_one_without"):
+        columns = [f"{column}{end}" for column in CONFIGS]
+        means[f"network{end}"] = decoys.reindex(columns=columns).mean(axis=1)
+    return decoys.assign(**means)
+
+
+def write(decoys: pd.DataFrame, path: Path = PREDICTIONS) -> None:
+    """Keep what the witnesses say."""
+    compression = {"method": "gzip", "mtime": 0}
+    decoys.round(6).to_csv(path, index=False, compression=compression)
 
 
 def contacts_and_clashes(study: CrossValidation) -> pd.DataFrame:
@@ -315,7 +321,7 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
     """
     network = decoys["network"].to_numpy(float)
     without = decoys["network_without"].to_numpy(float)
-    one_without = decoys["one_without"].to_numpy(float)
+    one_without = decoys["network_one_without"].to_numpy(float)
     alone = decoys["alone"].to_numpy(float)
     own_score = decoys["own_score"].to_numpy(float)
     confidence, scorer, touching, residues = (
@@ -377,6 +383,20 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         order[number[pool.rows].argmin()] = order.max() + 1
         return order
 
+    def of(values: np.ndarray) -> Judging:
+        return lambda pool: values[pool.rows]
+
+    def stated(values: np.ndarray) -> Judging:
+        return lambda pool: np.nanmean(
+            [values[pool.rows], confidence[pool.rows]], axis=0
+        )
+
+    kinds = {}
+    for column in CONFIGS:
+        kinds[column] = decoys[column].to_numpy(float)
+        without_source = decoys[f"{column}_without"].to_numpy(float)
+        kinds[f"{column}, source left out"] = without_source
+
     def of_network(pool: Pool) -> np.ndarray:
         return network[pool.rows]
 
@@ -419,6 +439,14 @@ def rankings(decoys: pd.DataFrame, fitted: np.ndarray) -> dict[str, Judging]:
         "network": lambda pool: network[pool.rows],
         "network, source left out": lambda pool: without[pool.rows],
         "one network, source left out": lambda pool: one_without[pool.rows],
+        **{name: of(values) for name, values in kinds.items()},
+        **{f"judge over {name}": right(of(values)) for name, values in kinds.items()},
+        **{
+            f"judge over {name}, with confidence": right(
+                stated(values), size=without_confidence
+            )
+            for name, values in kinds.items()
+        },
         "confidence": lambda pool: confidence[pool.rows],
         "docking score": lambda pool: -own_score[pool.rows],
         "consensus": consensus,

@@ -1,15 +1,15 @@
 """Labelled poses of HADDOCK3 from unbound partners, smaller complexes first.
 
     PYTHONPATH=lib python benchmarks/study/haddock.py dock HADDOCK3 FIFTH OUT [--pairs 40]
-    PYTHONPATH=lib python benchmarks/study/haddock.py witnesses OUT WORK
+    PYTHONPATH=lib python benchmarks/study/haddock.py witnesses OUT WORK NETWORKS
 
 HADDOCK3 is the program, FIFTH the folder of the fifth data release. Restraints are true, half true
 (half of them kept, and as many moved to other residues) and by centre of mass in turn. OUT gets
 `decoys/<id>/<step>_<n>.pdb`, `natives/<id>.pdb` and labels.csv, with HADDOCK's score and the part of
 it that restraints give; a pair that is there is left as it is. A rigid-body pose of a small pair
 takes 5 CPU seconds, a flexible one 30. `witnesses` adds the poses to docs/scorer/predictions.csv.gz
-once `on_device.py haddock OUT WORK` has made their graphs: with what the network says that had not
-seen their cluster, and HADDOCK's score without restraints. No network has seen such a pose. CNS, which HADDOCK3 runs, is free for non-profit use only, so
+once `on_device.py haddock OUT WORK` has made their graphs: with what networks say that had not
+seen their cluster (NETWORKS, of contacts, is what `on_device.py train` made), and HADDOCK's score without restraints. No network has seen such a pose. CNS, which HADDOCK3 runs, is free for non-profit use only, so
 that poses stay outside the repository.
 """
 
@@ -21,6 +21,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import zlib
 from pathlib import Path
@@ -35,11 +36,13 @@ from toporank.files.packfile import PackedGraphs
 from toporank.learning.inference import open_network, predict_all
 from toporank.structures.read import read_complex
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import transfer
+
 RESTRAINTS = ("true", "half", "centre")
 AIR = {"rigidbody": 0.01, "flexref": 0.1, "emref": 0.1}
 """Weight of the energy of restraints in the score of a step, by default."""
 PARTNERS = (("A",), ("B",))
-PREDICTIONS = Path("docs/scorer/predictions.csv.gz")
 NETWORKS = Path("resources/scorer/ensemble")
 KEYS = ["dataset", "target", "decoy"]
 TEXT = dict.fromkeys([*KEYS, "group", "cluster"], str)
@@ -61,8 +64,9 @@ def main() -> None:
     judging = steps.add_parser("witnesses")
     judging.add_argument("out", type=Path)
     judging.add_argument("work", type=Path)
+    judging.add_argument("networks", type=Path)
     args = parser.parse_args()
-    dock(args) if args.step == "dock" else witnesses(args.out, args.work)
+    dock(args) if args.step == "dock" else witnesses(args.out, args.work, args.networks)
 
 
 def dock(args: argparse.Namespace) -> None:
@@ -185,9 +189,9 @@ def energies(step: Path, name: str) -> tuple[float, float]:
     return np.nan, np.nan
 
 
-def witnesses(out: Path, work: Path) -> None:
+def witnesses(out: Path, work: Path, networks: Path) -> None:
     """Put the poses into the table of predictions, in place of those that are there."""
-    predictions = pd.read_csv(PREDICTIONS, dtype=TEXT)
+    predictions = pd.read_csv(transfer.PREDICTIONS, dtype=TEXT)
     predictions = predictions[predictions["dataset"] != HADDOCK]
     decoys = pd.read_csv(work / "decoys.csv", dtype=TEXT)
     decoys = decoys[decoys["dataset"] == HADDOCK].drop(columns=["cluster", "fold"])
@@ -203,13 +207,16 @@ def witnesses(out: Path, work: Path) -> None:
         target: kind_of_complex(chains.values()) for target, chains in sequences.items()
     }
     decoys["kind"] = decoys["target"].map(kinds)
-    decoys["network"] = by_unseen(decoys, work)
-    for name in ("network_without", "one_without"):
-        decoys[name] = decoys["network"]
+    decoys["gatv2"] = by_unseen(decoys, work)
+    for name in ("gatv2_without", "gatv2_one_without"):
+        decoys[name] = decoys["gatv2"]
+    for name, pattern in (("", "*"), ("_without", "*"), ("_one_without", "*_222")):
+        paths = (networks / "predictions").glob(f"contacts_haddock_{pattern}.csv")
+        found = pd.concat([pd.read_csv(path, dtype=TEXT) for path in sorted(paths)])
+        mean = found.groupby(KEYS)["network"].mean().rename(f"contacts{name}")
+        decoys = decoys.merge(mean.reset_index(), on=KEYS, how="left")
     joined = pd.concat([predictions, decoys], ignore_index=True).sort_values(KEYS)
-    joined.round(6).to_csv(
-        PREDICTIONS, index=False, compression={"method": "gzip", "mtime": 0}
-    )
+    transfer.write(transfer.with_means(joined))
     print(decoys.groupby("target")[["dockq", "network"]].agg(["size", "max", "mean"]))
 
 
@@ -220,7 +227,7 @@ def by_unseen(decoys: pd.DataFrame, work: Path) -> pd.Series:
     place["place"] = range(len(place))
     chosen = decoys.merge(place, how="left")["place"]
     by_fold = {}
-    for path in sorted(NETWORKS.glob("fold*.safetensors")):
+    for path in sorted(NETWORKS.glob("fold*_local_*.safetensors")):
         fold = int(path.name.removeprefix("fold").partition("_")[0])
         network, _ = open_network(path)
         found = predict_all([network], store.some(chosen.to_numpy()))[0]

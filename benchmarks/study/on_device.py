@@ -2,7 +2,8 @@
 
     python benchmarks/study/on_device.py build IN WORK --until SECONDS
     python benchmarks/study/on_device.py haddock POSES WORK
-    python benchmarks/study/on_device.py train WORK OUT --until SECONDS
+    python benchmarks/study/on_device.py train WORK OUT --until SECONDS --network contacts
+    python benchmarks/study/on_device.py said OUT
 
 IN is a folder into which the data releases come, in any order: `second_natives.structures`,
 `fifth_natives.structures`, `predicted.structures`, `real_decoys.tar.xz`, `membrane.tar.xz` and
@@ -33,6 +34,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import transfer
 
 CORES = multiprocessing.cpu_count()
 GROUPS = {
@@ -902,6 +906,20 @@ def predict(work: Path, out: Path, job: dict, splits: pd.DataFrame, name: str) -
         pd.concat(parts).to_csv(out / f"predictions/{name}.csv", index=False)
 
 
+def said(args: argparse.Namespace) -> None:
+    """Put what networks of contacts say of unseen decoys into docs/scorer/predictions.csv.gz."""
+    table = pd.read_csv(transfer.PREDICTIONS, dtype=transfer.TEXT)
+    names = {"contacts": "fold*", "contacts_without": "[!f]*"}
+    names["contacts_one_without"] = f"[!f]*_{SEEDS[0]}"
+    for column, name in names.items():
+        paths = sorted((args.out / "predictions").glob(f"contacts_{name}.csv"))
+        found = pd.concat([pd.read_csv(path, dtype=transfer.TEXT) for path in paths])
+        mean = found.groupby(transfer.KEYS)["network"].mean().rename(column)
+        table = table.drop(columns=column, errors="ignore")
+        table = table.merge(mean.reset_index(), on=transfer.KEYS, how="left")
+    transfer.write(transfer.with_means(table))
+
+
 args_of = {"batch": 64, "epochs": EPOCHS, "rate": 0.003}
 
 
@@ -967,13 +985,16 @@ def main() -> None:
     other.add_argument("--rate", type=float, default=0.003)
     other.add_argument("--network", choices=["gatv2", "contacts"], default="gatv2")
     other.add_argument("--gpu", action="store_true")
+    joined = steps.add_parser("said")
+    joined.add_argument("out", type=Path)
     for step in (one, other):
         step.add_argument("--until", type=float, default=float("inf"))
         step.add_argument(
             "--most", type=int, default=0, help="targets, or networks, for a try"
         )
     args = parser.parse_args()
-    {"build": build, "haddock": add_haddock, "train": train}[args.step](args)
+    of_step = {"build": build, "haddock": add_haddock, "train": train, "said": said}
+    of_step[args.step](args)
 
 
 if __name__ == "__main__":
