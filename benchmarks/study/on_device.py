@@ -849,7 +849,7 @@ def train_one(work: Path, out: Path, job: dict, accelerator: str) -> str:
         sampling="cluster_balanced",
     )
     run = Run(
-        name="local",
+        name=job.get("network", "local"),
         seed=job["seed"],
         hyperparameters=hyperparameters,
         selection=Selection(),

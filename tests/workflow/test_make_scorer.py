@@ -30,10 +30,18 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
         )
     sweep = {
         "defaults": {"batch_size": 4, "accumulate": 1, "max_epochs": 1},
-        "configs": [{"name": "tiny", "hidden": 8, "heads": 2, "local_weight": 1.0}],
+        "configs": [
+            {"name": "tiny", "hidden": 8, "heads": 2, "local_weight": 1.0},
+            {"name": "touch", "network": "contacts", "hidden": 8, "local_weight": 4.0},
+        ],
         "seeds": [1, 2],
     }
-    training = {"sweep": sweep, "split_by": "cluster", "folds": 3}
+    training = {
+        "sweep": sweep,
+        "split_by": "cluster",
+        "folds": 3,
+        "scorer": {"config": ["tiny", "touch"]},
+    }
     datasets = [{**CONFIG["datasets"][0], "natives": "natives"}]
     study.configure(features=contacts, training=training, datasets=datasets)
     of_more_folds = (
@@ -55,14 +63,16 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
         "the scorer has no judge.json (its networks alone give the score"
     )
     assert [path.name for path in scorer.members] == [
-        f"fold{fold}_tiny_seed1.safetensors" for fold in range(3)
+        f"fold{fold}_{config}_seed1.safetensors"
+        for fold in range(3)
+        for config in ("tiny", "touch")
     ]
     assert "| all | 4 | 4 |" in study.text("scorer/README.md")
     trained = {
         path.parent.name
         for path in study.results.glob("cross_validation/*/*/summary.json")
     }
-    assert trained == {"tiny_seed1"}  # what the scorer needs, and no more
+    assert trained == {"tiny_seed1", "touch_seed1"}  # what the scorer needs, and no more
 
     mine = study.home / "mine/1AVZ"
     mine.mkdir(parents=True)
