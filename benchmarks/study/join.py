@@ -25,10 +25,10 @@ from toporank.comparing.native.local import native_contacts, right_residues
 from toporank.comparing.votes import pair_named
 from toporank.files.packfile import PackedGraphs
 from toporank.scorer.judge import read_judge, write_judge
-from toporank.scorer.make import CARD, expected, judged_by_natives, model_card
+from toporank.scorer.make import expected, judged_by_natives
 from toporank.scorer.manifest import ENSEMBLE, JUDGE, seal
 from toporank.scorer.networks import Networks
-from toporank.scorer.prediction import CONTACTS, KEY, RESIDUES, table_of
+from toporank.scorer.prediction import KEY
 from toporank.scorer.residue_quality import LabelledContacts, fit_quality
 from toporank.scorer.scorer import Scorer
 
@@ -69,8 +69,6 @@ def main() -> None:
     quality = fit_quality(table)
     write_judge(args.scorer / JUDGE, judge.model_copy(update={"quality": quality}))
     seal(args.scorer, mean=True)
-    card = model_card(Scorer.open(args.scorer), decoys)
-    (args.scorer / CARD).write_text(card, encoding="utf-8")
 
 
 def labelled_contacts(
@@ -78,34 +76,41 @@ def labelled_contacts(
 ) -> LabelledContacts:
     """Predicted models with what the networks of their folds say of residues and contacts."""
     dataset = GROUPS[GROUP]
-    splits = pd.read_csv(work / "splits.csv", dtype=transfer.TEXT)
-    of_contacts = splits.set_index(["dataset", "target"])["fold"]
-    store = PackedGraphs.open([work / dataset / "graphs.safetensors"])
-    compared, in_native, of_natives = {}, [], []
-    residues, contacts = [table_of(RESIDUES)], [table_of(CONTACTS)]
     rows = decoys[decoys["dataset"] == dataset]
+    splits = pd.read_csv(work / "splits.csv", dtype=transfer.TEXT)
+    splits = splits[splits["dataset"] == dataset].set_index("target")
+    folds = {
+        "local": rows.drop_duplicates("target").set_index("target")["fold"],
+        "contacts": splits["fold"],
+    }
+    store = PackedGraphs.open([work / dataset / "graphs.safetensors"])
+    parts: dict[str, list[pd.DataFrame]] = {"residues": [], "contacts": []}
+    for kind, fold_of in folds.items():
+        for fold in range(5):
+            path = folder / ENSEMBLE / f"fold{fold}_{kind}_seed{SEED}.safetensors"
+            predicted = Networks(Scorer.of(path)).predict(store)
+            unseen = fold_of.index[fold_of == fold]
+            for name, of_network in parts.items():
+                table = getattr(predicted, name).merge(rows[KEY], on=KEY)
+                of_network.append(table[table["target"].isin(unseen)])
+    tables = {}
+    for name, of_networks in parts.items():
+        table = pd.concat(of_networks)
+        others = [column for column in table if column != "pred_network"]
+        mean = table.groupby(others, sort=False, dropna=False)["pred_network"].mean()
+        tables[name] = mean.reset_index()
+    compared, in_native, of_natives = {}, [], []
     for target, of_target in rows.groupby("target"):
-        fold, other = of_target["fold"].iloc[0], of_contacts[dataset, target]
-        names = f"{fold:.0f}_local", f"{other:.0f}_contacts"
-        paths = [
-            folder / ENSEMBLE / f"fold{name}_seed{SEED}.safetensors" for name in names
-        ]
-        networks = Networks(Scorer.of(paths[0], paths, mean=True))
-        chosen = (store.target == target).nonzero()[0]
-        predicted = networks.predict(store.some(chosen))
-        known = of_target[KEY]
-        residues.append(predicted.residues.merge(known, on=KEY))
-        contacts.append(predicted.contacts.merge(known, on=KEY))
         content = (work / f"predicted/{GROUP}__{target}.pkl").read_bytes()
-        partners = labels.merge(known, on=KEY).set_index("decoy")["partners"]
+        partners = labels.merge(of_target[KEY], on=KEY).set_index("decoy")["partners"]
         found = by_native(target, pickle.loads(content), partners)
         for key, of_decoy in found.items():
             compared[key], right, pairs = of_decoy
             in_native += [(*key, *residue) for residue in right.items()]
             of_natives += [(*key, *pair) for pair in pairs]
     return LabelledContacts(
-        residues=pd.concat(residues).sort_values(KEY, kind="stable"),
-        contacts=pd.concat(contacts).sort_values(KEY, kind="stable"),
+        residues=tables["residues"].sort_values(KEY, kind="stable"),
+        contacts=tables["contacts"].sort_values(KEY, kind="stable"),
         compared=compared,
         in_native=pd.DataFrame(in_native, columns=[*KEY, "residue", "right"]),
         native_contacts=pd.DataFrame(of_natives, columns=[*KEY, "first", "second"]),
