@@ -52,7 +52,7 @@ class Scorer:
     >>> example = repository() / "resources/example"
     >>> scorer = Scorer.open(repository() / "resources/scorer")
     >>> len(scorer.members), scorer.mean
-    (5, True)
+    (10, True)
     """
 
     path: Path
