@@ -72,7 +72,10 @@ def test_training_ends_with_a_scorer_that_scores_and_is_refused_when_a_byte_chan
         path.parent.name
         for path in study.results.glob("cross_validation/*/*/summary.json")
     }
-    assert trained == {"tiny_seed1", "touch_seed1"}  # what the scorer needs, and no more
+    assert trained == {
+        "tiny_seed1",
+        "touch_seed1",
+    }  # what the scorer needs, and no more
 
     mine = study.home / "mine/1AVZ"
     mine.mkdir(parents=True)

@@ -321,7 +321,7 @@ class Config(Section):
     def _runs(self) -> Config:
         distinct([*self.sweep_runs(), *self.finetune_runs()], "run name")
         names = [entry.name for entry in self.training.sweep.configs]
-        for config in self.training.scorer.config:
+        for config in self.scorer_configs:
             if config not in names:
                 where = "training.scorer.config"
                 raise ValueError(
@@ -387,11 +387,16 @@ class Config(Section):
         return {f"{config.name}_seed{seed}": (config, seed) for config, seed in runs}
 
     @property
+    def scorer_configs(self) -> list[str]:
+        """The configurations whose networks `make_scorer` takes."""
+        named = self.training.scorer.config or self.training.sweep.configs[0].name
+        return [named] if isinstance(named, str) else named
+
+    @property
     def scorer_runs(self) -> list[str]:
-        """The runs whose networks, one of each fold, `make_scorer` takes."""
-        sweep = self.training.sweep
-        configs = self.training.scorer.config or [sweep.configs[0].name]
-        return [f"{config}_seed{sweep.seeds[0]}" for config in configs]
+        """Their runs, one of each."""
+        seed = self.training.sweep.seeds[0]
+        return [f"{config}_seed{seed}" for config in self.scorer_configs]
 
     def runs_of(self, phase: Phase) -> list[str]:
         """The runs of a fine-tune phase, `<phase>_seed<seed>`."""

@@ -29,7 +29,7 @@ SUMMED = (
 )
 """Columns, signed square roots, whose squares are added up over the contacts of a residue."""
 OF_BOTH = ("side_chain_from", "side_chain_to")
-"""Columns that differ between the directions of an edge, of which the sum counts."""
+"""Columns that differ between the directions of an edge; their sum counts."""
 OF_ONE_WAY = ("from_x", "from_y", "from_z", "to_x", "to_y", "to_z")
 """Columns that differ between the directions of an edge and do not count."""
 KIND = "aa_"
@@ -92,7 +92,7 @@ class Columns(NamedTuple):
         return of_itself + 3 * n_sums + len(self.kinds) + AROUND
 
 
-class Contacts(NamedTuple):
+class TouchingPairs(NamedTuple):
     """Pairs of residues that share a surface, C of them.
 
     Attributes
@@ -109,7 +109,7 @@ class Contacts(NamedTuple):
     @classmethod
     def of(
         cls, columns: Columns, edge_index: np.ndarray, edge_attr: Floats, n_nodes: int
-    ) -> Contacts:
+    ) -> TouchingPairs:
         """Return the contacts of graphs with n nodes, which have edges in both directions."""
         touching = np.flatnonzero(edge_attr[:, columns.area] > 0)
         low, high = np.sort(edge_index[:, touching], axis=0)
@@ -124,7 +124,7 @@ class Contacts(NamedTuple):
 
 def described(
     columns: Columns,
-    contacts: Contacts,
+    contacts: TouchingPairs,
     x: Floats,
     edge_attr: Floats,
     node_graph: np.ndarray,

@@ -14,7 +14,7 @@ from toporank.learning.contact_columns import (
     LEAST_TOTAL,
     LIMIT,
     Columns,
-    Contacts,
+    TouchingPairs,
     described,
 )
 from toporank.learning.inference import (
@@ -58,7 +58,9 @@ class ContactInference:
     def predict(self, graph: Graph) -> Predicted:
         """Return what the network predicts for a graph whose edges are sorted by destination."""
         n_nodes = len(graph.x)
-        contacts = Contacts.of(self.columns, graph.edge_index, graph.edge_attr, n_nodes)
+        contacts = TouchingPairs.of(
+            self.columns, graph.edge_index, graph.edge_attr, n_nodes
+        )
         seen = described(
             self.columns,
             contacts=contacts,

@@ -17,7 +17,7 @@ from toporank.learning.contact_columns import (
     LEAST_TOTAL,
     LIMIT,
     Columns,
-    Contacts,
+    TouchingPairs,
     described,
 )
 from toporank.learning.data import GraphBatch
@@ -69,7 +69,7 @@ class ContactNet(Network):
         batch = by_destination(batch)
         device, n_graphs = batch.x.device, len(batch.index)
         edge_attr = batch.edge_attr.numpy(force=True)
-        contacts = Contacts.of(
+        contacts = TouchingPairs.of(
             self.columns, batch.edge_index.numpy(force=True), edge_attr, len(batch.x)
         )
         seen = described(

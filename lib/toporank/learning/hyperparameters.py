@@ -10,15 +10,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from toporank import plugins
-from toporank.learning import other_keys
+from toporank.learning import other_keys, shapes
 from toporank.learning.hardware import Hardware
-from toporank.learning.shapes import (
-    BUILT_IN,
-    OF_CONTACTS,
-    OWN,
-    missing_parts,
-    shape_of,
-)
 from toporank.settings import (
     LARGEST_NETWORK,
     Name,
@@ -110,7 +103,7 @@ class Hyperparameters(Schedule):
     """How one network is built and trained."""
 
     network: str = Field(
-        BUILT_IN,
+        shapes.BUILT_IN,
         description="Name of the network: `gatv2`, `contacts` (which sees one contact at a time "
         "and adds up areas), or one of a plug-in; see docs/extending.md.",
     )
@@ -143,20 +136,19 @@ class Hyperparameters(Schedule):
     @field_validator("network")
     @classmethod
     def _installed(cls, name: str) -> str:
-        if name not in OWN and name not in plugins.networks():
-            hint = did_you_mean(name, [*OWN, *plugins.networks()])
+        if name not in shapes.OWN and name not in plugins.networks():
+            hint = did_you_mean(name, [*shapes.OWN, *plugins.networks()])
             raise ValueError(f"no network of that name is installed, {hint}")
         return name
 
     @model_validator(mode="before")
     @classmethod
     def _predicts_what_it_learns(cls, values: Any) -> Any:
-        if not isinstance(values, dict):
-            return values
-        weight = values.get("local_weight")
-        learns = isinstance(weight, int | float) and weight > 0
-        if learns or values.get("network") == OF_CONTACTS:
-            return {"local": True, **values}
+        if isinstance(values, dict):
+            weight = values.get("local_weight")
+            learns = isinstance(weight, int | float) and weight > 0
+            if learns or values.get("network") == shapes.OF_CONTACTS:
+                return {"local": True, **values}
         return values
 
     @model_validator(mode="after")
@@ -245,7 +237,7 @@ class Selection(Section):
 class ScorerMaking(Section):
     """What a scorer is made from, by the target `make_scorer`."""
 
-    config: list[Name] = Field(
+    config: Name | list[Name] = Field(
         [],
         description="Configurations of the sweep whose networks, one of each fold with the first "
         "seed, the scorer has; the first configuration if empty. One may stand without brackets.",
@@ -258,14 +250,8 @@ class ScorerMaking(Section):
     quality_of: list[str] = Field(
         [],
         description="Groups from which the quality of residues and contacts "
-        "is learned, such as will "
-        "be scored; all but `made` if empty.",
+        "is learned, such as will be scored; all but `made` if empty.",
     )
-
-    @field_validator("config", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value or []
 
 
 class Final(Section):
@@ -452,7 +438,9 @@ class Training(Hardware):
                     "would be judged"
                 )
         for phase in self.finetune.phases:
-            if fault := missing_parts(phase.freeze, self._networks_before(phase)):
+            if fault := shapes.missing_parts(
+                phase.freeze, self._networks_before(phase)
+            ):
                 raise ValueError(f"finetune.phases, {phase.name}: freeze: {fault}")
         return self
 
@@ -463,7 +451,7 @@ class Training(Hardware):
             phase = by_name[phase.parent]
         if phase.parent_files:
             return []
-        return [shape_of(config.model_dump()) for config in self.sweep.configs]
+        return [shapes.shape_of(config.model_dump()) for config in self.sweep.configs]
 
     @property
     def hardware(self) -> Hardware:

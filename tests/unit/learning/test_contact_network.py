@@ -12,7 +12,7 @@ from toporank.features.registry import node_columns, resolve
 from toporank.features.steps import graph_metadata
 from toporank.files.graph_file import Graph
 from toporank.learning.checkpoint import KEY, describe
-from toporank.learning.contact_columns import AREA, Columns, Contacts, described
+from toporank.learning.contact_columns import AREA, Columns, TouchingPairs, described
 from toporank.learning.contact_inference import ContactInference, contact_shapes
 from toporank.learning.data import GraphBatch
 from toporank.learning.hyperparameters import Hyperparameters
@@ -88,14 +88,14 @@ def batch_of(*graphs: Graph) -> GraphBatch:
 
 def seen(graph: Graph) -> np.ndarray:
     n_nodes = len(graph.x)
-    contacts = Contacts.of(COLUMNS, graph.edge_index, graph.edge_attr, n_nodes)
+    contacts = TouchingPairs.of(COLUMNS, graph.edge_index, graph.edge_attr, n_nodes)
     nodes = np.zeros(n_nodes, int)
     return described(COLUMNS, contacts, graph.x, graph.edge_attr, nodes, 1)
 
 
 def test_a_contact_is_a_pair_of_residues_that_share_a_surface():
     graph = contacts_of(1)
-    found = Contacts.of(COLUMNS, graph.edge_index, graph.edge_attr, len(graph.x))
+    found = TouchingPairs.of(COLUMNS, graph.edge_index, graph.edge_attr, len(graph.x))
     expected = set()
     for edge, values in zip(graph.edge_index.T, graph.edge_attr, strict=True):
         if values[COLUMNS.area] > 0:
