@@ -64,9 +64,9 @@ class Results:
     >>> example = repository() / "resources/example/colabfold"
     >>> results = toporank.score(example)
     >>> results.models["verdict"].tolist()[:2]
-    ['believe', 'check']
+    ['check', 'check']
     >>> results.targets[["target", "n_models", "verdict"]].values.tolist()
-    [['pair', 5, 'believe']]
+    [['pair', 5, 'check']]
     """
 
     def __init__(self, scored: Scored):
