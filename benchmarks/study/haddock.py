@@ -217,7 +217,7 @@ def witnesses(out: Path, work: Path, networks: Path) -> None:
         decoys = decoys.merge(mean.reset_index(), on=KEYS, how="left")
     joined = pd.concat([predictions, decoys], ignore_index=True).sort_values(KEYS)
     transfer.write(transfer.with_means(joined))
-    print(decoys.groupby("target")[["dockq", "network"]].agg(["size", "max", "mean"]))
+    print(decoys.groupby("target")[["dockq", "gatv2"]].agg(["size", "max", "mean"]))
 
 
 def by_unseen(decoys: pd.DataFrame, work: Path) -> pd.Series:
