@@ -36,13 +36,10 @@ def partners_hint(
     rows = list(rows)
     if not _can_be_given(rows):
         return ""
-    contacts: dict[str, list[int]] = {}
+    contacts = _contacts(rows)
     in_models: dict[str, list[set[str]]] = {}
-    touching = {row.interface for row in rows if row.n_ca_pairs and row.role != SIDE}
     for row in rows:
-        if row.interface in touching:
-            contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)
-        if row.interface in touching and row.n_ca_pairs:
+        if row.interface in contacts and row.n_ca_pairs:
             both = set(row.interface.split(":"))
             in_models.setdefault(row.decoy, []).append(both)
     partners = sorted(set(":".join(contacts).split(":")))
@@ -79,17 +76,27 @@ def partners_doubt(
     rows = list(rows)
     if not _can_be_given(rows):
         return ""
-    contacts: dict[str, list[int]] = {}
-    touching = {row.interface for row in rows if row.n_ca_pairs and row.role != SIDE}
-    for row in rows:
-        if row.interface in touching:
-            contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)
+    contacts = _contacts(rows)
     partners = sorted(set(":".join(contacts).split(":")))
     always = [name for name, numbers in contacts.items() if min(numbers) > 0]
     differing = _differing_partners(rows)
     if differing or not any("+" in partner for partner in partners):
         return differing
     return _parted_antibody(partners, always, _antibodies(sequences))
+
+
+def _contacts(rows: Iterable[InterfaceRow]) -> dict[str, list[int]]:
+    """Interface → how many contacts it has in each decoy.
+
+    Those that touch in no decoy, or are side contacts alone, are left out.
+    """
+    contacts: dict[str, list[int]] = {}
+    touching = set()
+    for row in rows:
+        contacts.setdefault(row.interface, []).append(row.n_ca_pairs or 0)
+        if row.n_ca_pairs and row.role != SIDE:
+            touching.add(row.interface)
+    return {name: numbers for name, numbers in contacts.items() if name in touching}
 
 
 def _can_be_given(rows: Iterable[InterfaceRow]) -> bool:
