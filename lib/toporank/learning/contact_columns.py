@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from toporank.errors import ConfigError
+from toporank.learning.shapes import OF_CONTACTS
 from toporank.metrics import Floats
 
 AREA = "area"
@@ -90,6 +92,24 @@ class Columns(NamedTuple):
         n_sums = len(self.summed) + 1
         of_itself = len(self.alike) + 1 + len(self.summed) - 1
         return of_itself + 3 * n_sums + len(self.kinds) + AROUND
+
+
+def fitting_columns(nodes: Sequence[str], edges: Sequence[str]) -> Columns:
+    """Return the places in columns of nodes and edges.
+
+    Raises
+    ------
+    ConfigError : a column is missing
+    """
+    try:
+        return Columns.of(nodes, edges)
+    except ValueError as error:
+        raise ConfigError(
+            f"{error}",
+            where=f"network {OF_CONTACTS}",
+            remedy="build graphs with `features: {nodes: {module: contacts}, "
+            "edges: {module: contacts}}`",
+        ) from error
 
 
 class TouchingPairs(NamedTuple):

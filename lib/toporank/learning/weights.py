@@ -24,7 +24,7 @@ from toporank.learning.checkpoint import (
     read_of_torch,
     reading,
 )
-from toporank.learning.contact_columns import Columns
+from toporank.learning.contact_columns import fitting_columns
 from toporank.learning.contact_network import ContactNet
 from toporank.learning.data import GraphBatch, Standardise
 from toporank.learning.inference import (
@@ -90,7 +90,8 @@ def build_network(
         else None
     )
     if name == OF_CONTACTS:
-        return _of_contacts(architecture, node_columns or (), edge_columns or ())
+        columns = fitting_columns(node_columns or (), edge_columns or ())
+        return ContactNet(columns, architecture)
     network = network_class(name)(node_width, edge_width, architecture, contact)
     if architecture.local and network.local_head is None:
         raise ConfigError(
@@ -103,20 +104,6 @@ def build_network(
     if is_scaled(features, "edges"):
         network.scale_edges = Standardise(edge_width)
     return network
-
-
-def _of_contacts(
-    architecture: Architecture, nodes: Sequence[str], edges: Sequence[str]
-) -> Network:
-    try:
-        return ContactNet(Columns.of(nodes, edges), architecture)
-    except ValueError as error:
-        raise ConfigError(
-            f"{error}",
-            where=f"network {OF_CONTACTS}",
-            remedy="build graphs with `features: {nodes: {module: contacts}, "
-            "edges: {module: contacts}}`",
-        ) from error
 
 
 def network_class(name: str) -> Callable[..., Network]:

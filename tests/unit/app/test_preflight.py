@@ -498,6 +498,18 @@ def test_a_target_that_two_data_sets_put_into_two_splits_is_named():
     assert "of data set mine and in split test of theirs" in check(mine, theirs).problems_of["training"][0]  # fmt: skip
 
 
+def test_a_network_of_contacts_needs_graphs_with_areas():
+    mine = labelled("mine", "A,d1,0.9,train", "B,d1,0.5,val")
+    sweep = {"sweep": {"configs": [{"name": "touch", "network": "contacts"}]}}
+    legacy = {"edges": {"module": "legacy"}}
+    (problem,) = check(mine, training=sweep, features=legacy).problems_of["training"]
+    assert problem.startswith("network contacts: the edges have no column area")
+    assert "edges: {module: contacts}" in problem
+    contacts = {"nodes": {"module": "contacts"}, "edges": {"module": "contacts"}}
+    found = check(mine, training=sweep, features=contacts)
+    assert found.problems_of["training"] == []
+
+
 def test_labels_of_one_model_that_contradict_each_other_are_named():
     mine = labelled("mine", "A,d1,0.9,train", "A,d2,0.1,train", "B,d1,0.5,val")
     within_rounding = labelled("theirs", "A,d1,0.905,train", "A,d2,0.1,train")

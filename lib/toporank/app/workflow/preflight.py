@@ -27,9 +27,11 @@ from toporank.building.gap import write_gap
 from toporank.building.label_facts import contradicting_labels, in_two_splits
 from toporank.comparing.homology import mmseqs
 from toporank.errors import TopoRankError
-from toporank.features.registry import FeatureChoice, call_mkdssp
+from toporank.features.registry import FeatureChoice, call_mkdssp, node_columns
 from toporank.files.atomic import check_writable, first_writable, user_cache
 from toporank.finding.labels import label_problems, mismatch, of_decoys, write_labels
+from toporank.learning.contact_columns import fitting_columns
+from toporank.learning.shapes import OF_CONTACTS
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 
@@ -162,6 +164,7 @@ def preflight(
     if not config.score_decoys:
         _check_labels(result, config)
     _check_targets(result, config)
+    _check_networks(result, config, choices)
     # all this lives as long as the process: Python need not look through it again
     gc.freeze()
     gc.enable()
@@ -204,6 +207,16 @@ def _check_programs(
     if config.training.similarity == "mmseqs2":
         with _noting(problems):
             mmseqs.check_installed()
+
+
+def _check_networks(
+    result: Preflight, config: Config, choices: dict[str, FeatureChoice]
+) -> None:
+    """Look whether the graphs that will be built have the columns that networks need."""
+    networks = {entry.network for entry in config.training.sweep.configs}
+    if OF_CONTACTS in networks and all(d.graphs is None for d in config.datasets):
+        with _noting(result.problems_of[layout.TRAINING]):
+            fitting_columns(node_columns(choices), choices["edges"].columns)
 
 
 @contextlib.contextmanager
