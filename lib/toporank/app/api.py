@@ -227,7 +227,10 @@ def features(path: PathLike | Structure, partners: str | None = None) -> pd.Data
 
 
 def graphs(
-    structures: PathLike | Structure | Sequence[PathLike | Structure],
+    structures: PathLike
+    | Structure
+    | Sequence[PathLike | Structure]
+    | Mapping[str, PathLike | Structure],
     partners: str | None = None,
 ) -> list[Data]:
     """Return the graphs of models, as the networks of the scorer that ships see them.
@@ -235,7 +238,7 @@ def graphs(
     Parameters
     ----------
     structures : PDB or mmCIF files, or structures in memory of Biopython, biotite or gemmi; one or
-        several. Of several models in one of them the first counts
+        several, which may have names. Of several models in one of them the first counts
     partners : as for `features`
 
     Returns
@@ -261,6 +264,8 @@ def graphs(
 
     if isinstance(structures, str | os.PathLike) or is_structure(structures):
         structures = [structures]
+    if isinstance(structures, Mapping):
+        structures = [*structures.values()]
     choices = _choices()
     of_structures = []
     for structure in structures:

@@ -274,16 +274,17 @@ def _size(row: InterfaceRow) -> int:
 
 
 def quality_word(dockq: float | None) -> str:
-    """Return what DockQ to expect of an interface means in a word.
+    """Return what DockQ to expect of an interface means in a word, by the digits that are shown.
 
-    >>> quality_word(0.6), quality_word(0.3), quality_word(0.1), quality_word(None)
+    >>> quality_word(0.6), quality_word(0.227), quality_word(0.1), quality_word(None)
     ('right', 'doubtful', 'wrong', 'no score')
     """
     if dockq is None or pd.isna(dockq):
         return "no score"
-    if dockq >= MEDIUM:
+    shown = round(dockq, 2)
+    if shown >= MEDIUM:
         return "right"
-    return "doubtful" if dockq >= ACCEPTABLE else "wrong"
+    return "doubtful" if shown >= ACCEPTABLE else "wrong"
 
 
 def apart(rows: Iterable[InterfaceRow]) -> list[str]:

@@ -132,12 +132,12 @@ def _lacking(grounds: Grounds, word: str) -> str:
         return grounds.weak_partners
     if pd.isna(grounds.confidence):
         return "the confidence of its predictor is not known"
-    agrees = _is_known(grounds.consensus) and grounds.consensus >= AGREEING
-    if grounds.kind in WITH_BINDER and not agrees:
-        return (
-            "confidence often misjudges antibodies and T-cell receptors, and other models do not "
-            "agree with it"
-        )
+    if grounds.kind in WITH_BINDER:
+        misjudged = "confidence often misjudges antibodies and T-cell receptors, and"
+        if not _is_known(grounds.consensus):
+            return f"{misjudged} no other model was given"
+        if grounds.consensus < AGREEING:
+            return f"{misjudged} other models do not agree with it"
     ends = grounds.low, grounds.high
     if (
         _is_known(ends[0])

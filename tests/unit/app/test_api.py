@@ -492,7 +492,8 @@ def test_an_antibody_is_one_partner_by_default(tmp_path):
 def test_graphs_of_files_and_of_structures_in_memory_are_those_that_are_scored(
     tmp_path,
 ):
-    of_file, of_memory = toporank.graphs([NEAR, gemmi.read_structure(str(NEAR))])
+    given = {"file": NEAR, "memory": gemmi.read_structure(str(NEAR))}
+    of_file, of_memory = toporank.graphs(given)
     assert torch.equal(of_file.x, of_memory.x)
     assert torch.equal(of_file.edge_attr, of_memory.edge_attr)
     table = toporank.features(NEAR)

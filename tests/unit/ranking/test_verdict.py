@@ -33,7 +33,7 @@ def test_the_probability_decides_and_without_one_no_model_is_believed(
      ({"low": 0.22, "high": 0.8}, "check", "from incorrect to high"),
      ({"low": 0.23, "high": 0.99}, "believe", ""), ({"low": 0.0, "high": 0.79}, "believe", ""),
      ({"kind": ANTIBODY, "consensus": 0.69}, "check", "other models do not agree"),
-     ({"kind": RECEPTOR, "consensus": np.nan}, "check", "other models do not agree"),
+     ({"kind": RECEPTOR, "consensus": np.nan}, "check", "no other model was given"),
      ({"kind": ANTIBODY, "consensus": 0.7}, "believe", ""),
      ({"weak_partners": "C touches nothing"}, "check", "rather than believe it: C touches nothing"),
      ({"weak_partners": "C touches nothing", "p_acceptable": 0.1}, "do not believe", ""),
