@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from toporank.learning.inference import (
     edges_in_contact,
     mean_by_node,
     sigmoid,
-    weights_of,
 )
 from toporank.metrics import Floats
 
@@ -44,16 +42,6 @@ class ContactInference:
         self.weights = weights
         self.n_layers = description["hyperparameters"]["layers"]
         self.columns = columns_of(description)
-
-    @classmethod
-    def open(cls, path: Path, description: Mapping[str, Any]) -> ContactInference:
-        """Return the network of a checkpoint in a safetensors file with its description.
-
-        Raises
-        ------
-        CheckpointError : the file is damaged, or its weights do not fit its description
-        """
-        return cls(weights_of(path, description, contact_shapes), description)
 
     def predict(self, graph: Graph) -> Predicted:
         """Return what the network predicts for a graph whose edges are sorted by destination."""

@@ -291,9 +291,13 @@ def open_network(path: Path) -> tuple[Predicting, dict[str, Any]]:
         if network == BUILT_IN:
             return Inference.open(path, description), description
         if network == OF_CONTACTS:
-            from toporank.learning.contact_inference import ContactInference
+            from toporank.learning.contact_inference import (
+                ContactInference,
+                contact_shapes,
+            )
 
-            return ContactInference.open(path, description), description
+            weights = weights_of(path, description, contact_shapes)
+            return ContactInference(weights, description), description
     # takes a second to import, and the networks of a scorer are no files of torch
     from toporank.learning.weights import OfTorch, load_weights
 

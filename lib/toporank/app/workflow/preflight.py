@@ -214,7 +214,8 @@ def _check_networks(
 ) -> None:
     """Look whether the graphs that will be built have the columns that networks need."""
     networks = {entry.network for entry in config.training.sweep.configs}
-    if OF_CONTACTS in networks and all(d.graphs is None for d in config.datasets):
+    has_foreign_graphs = any(dataset.graphs is not None for dataset in config.datasets)
+    if OF_CONTACTS in networks and not has_foreign_graphs:
         with _noting(result.problems_of[layout.TRAINING]):
             fitting_columns(node_columns(choices), choices["edges"].columns)
 
