@@ -22,7 +22,7 @@ from toporank.chains.immune import Pair, may_pair, pairs_of
 from toporank.code import code_of
 from toporank.confidence.b_factor_runs import runs_of
 from toporank.errors import OtherFileError, StructureError
-from toporank.files.atomic import write_text
+from toporank.files.atomic import write_bytes, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.finding.sketch import Modified, Sketch
 from toporank.structures.complex import STANDARD
@@ -90,6 +90,17 @@ def sketches(
                 cached[absolute.of(path)] = state, sketch
         _write(store / CACHE, cached)
     return seen
+
+
+def move_sketches(draft: Path, store: Path) -> None:
+    """Move what was seen in files to another store.
+
+    The folder it was in stays: other processes may be about to write into it, or may have moved
+    what was in it.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        write_bytes(store / CACHE, (draft / CACHE).read_bytes())
+        (draft / CACHE).unlink()
 
 
 def _looked_into(

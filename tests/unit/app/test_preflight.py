@@ -180,6 +180,17 @@ def test_looking_writes_the_list_alone_and_a_run_keeps_what_was_seen(monkeypatch
     assert check(GOOD).draft is None
 
 
+def test_what_was_seen_may_be_moved_or_removed_by_another_run_at_the_same_time():
+    drafts = Path(os.environ["XDG_CACHE_HOME"], "toporank/drafts")
+    drafts.mkdir(parents=True)
+    (drafts / "removed_meanwhile").symlink_to("nothing")
+    first, second = check(GOOD), check(GOOD)
+    assert first.draft == second.draft
+    first.write_plans()
+    second.write_plans()
+    assert Path(".toporank/store/sketches.json").exists()
+
+
 def test_files_of_one_name_are_two_decoys():
     for name in ("d.pdb", "d.cif.gz"):
         Path("decoys/A", name).write_text("atoms")

@@ -30,6 +30,7 @@ from toporank.errors import TopoRankError
 from toporank.features.registry import FeatureChoice, call_mkdssp, node_columns
 from toporank.files.atomic import check_writable, first_writable, user_cache
 from toporank.finding.labels import label_problems, mismatch, of_decoys, write_labels
+from toporank.finding.look import move_sketches
 from toporank.learning.contact_columns import fitting_columns
 from toporank.learning.shapes import OF_CONTACTS
 from toporank.settings import did_you_mean
@@ -86,8 +87,7 @@ class Preflight:
         for name, dataset in self.datasets.items():
             write_plans(name, dataset.chunks)
         if self.draft:
-            shutil.copytree(self.draft, self.store, dirs_exist_ok=True)
-            shutil.rmtree(self.draft, ignore_errors=True)
+            move_sketches(self.draft, self.store)
             self.draft = None
 
     def write_gaps(self) -> None:
@@ -178,8 +178,9 @@ def _draft_of(store: Path) -> Path:
     """
     drafts = user_cache() / "toporank" / "drafts"
     for old in drafts.glob("*"):
-        if time.time() - old.stat().st_mtime > LONGEST_KEPT:
-            shutil.rmtree(old, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # another run removes it, too
+            if time.time() - old.stat().st_mtime > LONGEST_KEPT:
+                shutil.rmtree(old, ignore_errors=True)
     name = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
     return first_writable([drafts / name])
 
