@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+from filelock import FileLock
 from pydantic import Field, model_validator
 
 from toporank import __version__
@@ -32,6 +33,8 @@ JUDGE = "judge.json"
 """A scorer may lack it."""
 NO_JUDGE = "its networks alone give the score, without intervals and domain"
 MAKE = "restore the folder from where the scorer came from, or make the scorer again"
+UNPACKED = "scorer"
+"""The folder of an archive in the user's cache."""
 MOST_FILES = 1000
 """Files that scorer.json lists, at most."""
 
@@ -160,9 +163,15 @@ def parts_of(path: Path) -> Parts:
 def _from_archive(archive: Path) -> Path:
     """The folder of the scorer in an archive.
 
-    It is unpacked once into the user's cache under the archive's own digest.
+    It is unpacked once into the user's cache under the archive's own digest. Copies of an archive,
+    and jobs that begin at the same time, share the folder.
     """
-    folder = unpacked(archive, user_cache() / "scorers" / sha256(archive)[:16])
+    place = user_cache() / "scorers" / sha256(archive)[:16]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    folder = place / UNPACKED
+    with FileLock(place.with_suffix(".lock")):
+        if not folder.is_dir():
+            unpacked(archive, place, UNPACKED)
     inner = sorted(each.parent for each in folder.glob(f"*/{MANIFEST}"))
     return folder if (folder / MANIFEST).exists() or not inner else inner[0]
 

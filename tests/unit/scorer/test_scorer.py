@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from described_checkpoint import write_description
 from toporank.errors import CheckpointError, TopoRankError
 from toporank.layout import repository
-from toporank.scorer.manifest import JUDGE, MANIFEST, read_manifest, seal
+from toporank.scorer.manifest import JUDGE, MANIFEST, parts_of, read_manifest, seal
 from toporank.scorer.scorer import Scorer, files_of
 
 SHIPPED = repository() / "resources/scorer"
@@ -201,12 +202,22 @@ def test_an_archive_of_a_folder_is_the_same_scorer(tmp_path, monkeypatch, inner)
         for path in (tmp_path / "cache").rglob("*")
         if path.is_file()
     }
-    assert Scorer.open(archive).digest == same.digest
+    copy = shutil.copy(archive, tmp_path / "a copy.zip")
+    for path in (archive, copy):
+        assert Scorer.open(path).digest == same.digest
     assert unpacked == {
         path: path.stat().st_mtime_ns
         for path in (tmp_path / "cache").rglob("*")
         if path.is_file()
     }
+
+
+def test_jobs_that_begin_at_the_same_time_share_an_archive(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    archive = Path(shutil.make_archive(tmp_path / "mine", "zip", SHIPPED))
+    with ThreadPoolExecutor(4) as jobs:
+        folders = {parts.folder for parts in jobs.map(parts_of, [archive] * 4)}
+    assert len(folders) == 1
 
 
 def test_a_damaged_archive_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
@@ -215,4 +226,5 @@ def test_a_damaged_archive_is_refused_and_leaves_nothing(tmp_path, monkeypatch):
     archive.write_bytes(archive.read_bytes()[:-1000])
     with pytest.raises(TopoRankError, match=r"mine\.zip"):
         Scorer.open(archive)
-    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    left = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert [path.suffix for path in left] == [".lock"]
