@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from toporank.confidence.tokens import (
@@ -29,29 +27,6 @@ def by_order(complex_: Complex, n: int) -> np.ndarray | None:
     return None
 
 
-class _Layout(NamedTuple):
-    """Rows of protein residues where each chain begins behind the one before.
-
-    chains : the rows of each chain, int. n_rows : of all chains.
-    """
-
-    chains: list[np.ndarray]
-    n_rows: int
-
-    @classmethod
-    def of(cls, offsets: list[np.ndarray]) -> _Layout:
-        """Chains one behind the other. offsets : rows of each chain from its first one on."""
-        sizes = [int(of_chain[-1]) + 1 for of_chain in offsets]
-        starts = np.cumsum([0, *sizes])
-        chains = [rows + start for rows, start in zip(offsets, starts, strict=False)]
-        return cls(chains=chains, n_rows=int(starts[-1]))
-
-    def shifted(self, shifts: np.ndarray) -> np.ndarray:
-        """Return the rows of all residues where the chains begin so much later."""
-        pairs = zip(self.chains, shifts, strict=True)
-        return np.concatenate([rows + shift for rows, shift in pairs])
-
-
 def by_numbers(
     complex_: Complex,
     output: PredictorOutput,
@@ -67,35 +42,34 @@ def by_numbers(
     """
     protein = np.flatnonzero(complex_.is_protein)
     chain_of = complex_.chain_of[protein]
-    starts = np.flatnonzero(chain_of[1:] != chain_of[:-1]) + 1
-    numbers = np.split(complex_.numbers[protein], starts) if len(protein) else []
-    # a chain without rows for numbers that are left out, and with them where numbers rise
-    possible = [_Layout.of([np.arange(len(of_chain)) for of_chain in numbers])]
-    if all((np.diff(of_chain) > 0).all() for of_chain in numbers):
-        possible.append(_Layout.of([each - each[0] for each in numbers]))
-    possible = [layout for layout in possible if layout.n_rows <= n_rows]
+    numbers = complex_.numbers[protein]
+    is_first = np.ones(len(protein), bool)
+    is_first[1:] = chain_of[1:] != chain_of[:-1]
+    chain = np.cumsum(is_first) - 1
+    possible = _possible_rows(numbers, is_first, n_rows)
     # residues with numbers from 1 upwards that stand before each chain
-    before = [int(of_chain[0]) - 1 for of_chain in numbers]
+    before = numbers[is_first] - 1
     candidates = []
-    for layout in possible:
-        if layout.n_rows == n_rows:
-            candidates.append(np.concatenate(layout.chains))
-        elif min(before, default=-1) >= 0 and sum(before) == n_rows - layout.n_rows:
-            candidates.append(layout.shifted(np.cumsum(before)))
+    for rows in possible:
+        n_others = n_rows - _n_rows(rows)
+        if n_others == 0:
+            candidates.append(rows)
+        elif (before >= 0).all() and before.sum() == n_others:
+            candidates.append(rows + np.cumsum(before)[chain])
     of_file = output.plddt
     if of_file is not None and len(of_file) != n_rows:
         of_file = None
     of_model = None if b_factors is None or not len(protein) else b_factors[protein]
     if of_file is not None and of_model is not None and np.ptp(of_model) > 0:
-        fitting = [
-            rows for rows in candidates if not differing(of_file[rows], of_model)
-        ]
-        candidates = fitting or _rows_of_like_plddt(possible, of_file, of_model)
+        candidates = _of_like_plddt(candidates, of_file, of_model)
+        if not candidates:
+            candidates = _shifted_to_plddt(possible, chain, of_file, of_model)
     elif output.pae is not None and len(protein):
-        for layout in possible:
-            if _is_padded(output.pae, layout.n_rows):
-                candidates.append(np.concatenate(layout.chains))
-    if len({rows.tobytes() for rows in candidates}) != 1:
+        for rows in possible:
+            if _is_padded(output.pae, _n_rows(rows)):
+                candidates.append(rows)
+    different = {rows.tobytes() for rows in candidates}
+    if len(different) != 1:
         what = (
             f"the predictor's files describe {n_rows} tokens, but the model has "
             f"{described(complex_)}"
@@ -106,40 +80,74 @@ def by_numbers(
     return token
 
 
-def _rows_of_like_plddt(
-    possible: list[_Layout], of_file: np.ndarray, of_model: np.ndarray
+def _possible_rows(
+    numbers: np.ndarray, is_first: np.ndarray, n_rows: int
 ) -> list[np.ndarray]:
-    """The rows of the residues where pLDDT is that of the B factors.
+    """Rows of residues, int, shape (R,), where each chain begins behind the one before.
 
-    of_file : pLDDT of rows. of_model : of residues.
+    Without rows for numbers that are left out and, where numbers rise in all chains, with them.
+
+    is_first : whether a residue is the first of its chain. n_rows : at most
+    """
+    steps = np.where(is_first, 1, np.diff(numbers, prepend=0))
+    possible = [np.arange(len(numbers))]
+    if (steps > 0).all():
+        possible.append(np.cumsum(steps) - 1)
+    return [rows for rows in possible if _n_rows(rows) <= n_rows]
+
+
+def _n_rows(rows: np.ndarray) -> int:
+    """How many rows all chains together take."""
+    return int(rows.max(initial=-1)) + 1
+
+
+def _of_like_plddt(
+    candidates: list[np.ndarray], of_file: np.ndarray, of_model: np.ndarray
+) -> list[np.ndarray]:
+    """The candidates by which pLDDT of the rows is that of the residues."""
+    return [rows for rows in candidates if not differing(of_file[rows], of_model)]
+
+
+def _shifted_to_plddt(
+    possible: list[np.ndarray],
+    chain: np.ndarray,
+    of_file: np.ndarray,
+    of_model: np.ndarray,
+) -> list[np.ndarray]:
+    """Rows with each chain where pLDDT is most alike, if it is so nowhere else.
+
+    chain : the place of that of each residue. of_file : pLDDT of rows. of_model : of residues.
     """
     candidates = []
-    for layout in possible:
-        rows = _most_alike(layout, of_file, of_model)
-        if rows is not None:
-            candidates.append((np.abs(of_file[rows] - of_model).mean(), rows))
-    least = min((error for error, _ in candidates), default=0.0)
-    return [rows for error, rows in candidates if error <= least + SAME_MEAN]
+    errors = []
+    for rows in possible:
+        shifts = _shifts_of_chains(rows, chain, of_file, of_model)
+        if shifts is not None:
+            shifted = rows + shifts[chain]
+            candidates.append(shifted)
+            errors.append(np.abs(of_file[shifted] - of_model).mean())
+    is_best = np.array(errors) <= min(errors, default=0.0) + SAME_MEAN
+    return [candidates[place] for place in np.flatnonzero(is_best)]
 
 
-def _most_alike(
-    layout: _Layout, of_file: np.ndarray, of_model: np.ndarray
+def _shifts_of_chains(
+    rows: np.ndarray, chain: np.ndarray, of_file: np.ndarray, of_model: np.ndarray
 ) -> np.ndarray | None:
-    """The rows where pLDDT of each chain is most alike.
+    """How much later each chain has to begin for pLDDT to be most alike.
 
-    None where that is not alike, or so in several places.
+    None where that is not alike, or so in several places, or chains would change their order.
     """
+    possible_shifts = np.arange(len(of_file) - _n_rows(rows) + 1)
     shifts: list[int] = []
-    possible_shifts = np.arange(len(of_file) - layout.n_rows + 1)
-    ends = np.cumsum([len(rows) for rows in layout.chains])
-    of_chains = np.split(of_model, ends[:-1])
-    for rows, of_chain in zip(layout.chains, of_chains, strict=True):
-        errors = np.abs(of_file[rows + possible_shifts[:, None]] - of_chain)
+    for place in range(chain[-1] + 1):
+        of_chain = chain == place
+        shifted = rows[of_chain] + possible_shifts[:, None]
+        errors = np.abs(of_file[shifted] - of_model[of_chain])
         best = only_least(errors.mean(axis=1))
         if best is None or (errors[best] > ALIKE).any():
             return None
         shifts.append(best)
-    return layout.shifted(np.array(shifts)) if shifts == sorted(shifts) else None
+    return np.array(shifts) if shifts == sorted(shifts) else None
 
 
 def _is_padded(pae: np.ndarray, n_rows: int) -> bool:
