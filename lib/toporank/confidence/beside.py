@@ -44,10 +44,9 @@ UNUSED = re.compile(
 """Names of files of several programs whose content TopoRank leaves out on purpose."""
 SEPARATOR = re.compile(r"[_.-]")
 """Between the words of a name."""
-"""How the sentence begins."""
 SCORES = "scores"
 KINDS_OF_FILES = (SCORES, "pae", "plddt")
-"""Fields of `predictors.SideFileNames`."""
+"""Fields of `SideFileNames`."""
 NAMED = 3
 """Files that a message names."""
 
@@ -64,15 +63,15 @@ def state_beside(models: Iterable[Path]) -> str:
     of_folders: dict[Path, list[Path]] = {}
     for model in models:
         of_folders.setdefault(model.parent, []).append(model)
-    found = []
+    beside = []
     for folder in sorted(of_folders):
         of_folder = sorted(of_folders[folder])
         relative = []
         for path, state in _states(folder, of_folder):
             relative.append((os.path.relpath(path, folder), state))
-        sentences = [unread(folder).about(model) for model in of_folder]
-        found.append((sorted(relative), sentences))
-    return hashlib.sha256(repr(found).encode()).hexdigest()
+        left = unread(folder)
+        beside.append((sorted(relative), [left.about(model) for model in of_folder]))
+    return hashlib.sha256(repr(beside).encode()).hexdigest()
 
 
 def _states(folder: Path, models: list[Path]) -> list[tuple[str, FileState]]:
@@ -138,39 +137,17 @@ def _unread(folder: Path, names: frozenset[str]) -> Unread:
     models = {stem_of(name) for name in names if split_suffix(name)}
     plain_of = {name: without_compression(name) for name in sorted(names)}
     left = [name for name in plain_of if _looks_like(plain_of[name], models)]
-    if not left:
-        return Unread()
-    plain_names = set(plain_of.values())
-    for kind in KINDS_OF_FILES:
-        explained: set[str] = set()
-        for stem in models:
-            explained |= names_of_files(stem, kind)
-        # others are of models elsewhere
-        if all(_has(stem, kind, plain_names) for stem in models):
-            explained.update(filter(_pattern(models, kind).fullmatch, plain_names))
-            explained.update(
-                name for name in plain_names if match_of("same_values", name)
-            )
+    if left:
+        explained = _explained(models, set(plain_of.values()))
         left = [name for name in left if plain_of[name] not in explained]
     if not left:
         return Unread()
-    more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
-    examples = ", ".join(printable(name) for name in left[:NAMED])
-    like = (
-        "looks like a predictor's file"
-        if len(left) == 1
-        else "look like a predictor's files"
-    )
-    sentence = (
-        f"TopoRank does not read {examples}{more} in folder {printable(folder.name)}, which {like}"
-        " (docs/inputs.md lists the names that it reads)"
-    )
-    beginning: dict[str, set[str]] = {}
-    for model in models:
-        for part in _words(model, from_the_first=True):
-            beginning.setdefault(part, set()).add(model)
     of_models: set[str] = set()
     of_all = False
+    beginning: dict[str, set[str]] = {}
+    for model in models:
+        for words in _words(model, from_the_first=True):
+            beginning.setdefault(words, set()).add(model)
     for name in left:
         stem = Path(plain_of[name]).stem
         shared = max(_words(stem) & beginning.keys(), key=len, default="")
@@ -180,19 +157,55 @@ def _unread(folder: Path, names: frozenset[str]) -> Unread:
         concerned = models if is_of_one else beginning.get(shared, models)
         of_all |= len(concerned) == len(models)
         of_models |= concerned
-    return Unread(sentence=sentence, models=frozenset(of_models), of_all=of_all)
+    return Unread(
+        sentence=_sentence(folder, left), models=frozenset(of_models), of_all=of_all
+    )
+
+
+def _explained(models: set[str], names: set[str]) -> set[str]:
+    """The names of the files of models, and those of models that are elsewhere.
+
+    names : what lies beside the models, without compression
+    """
+    explained: set[str] = set()
+    for kind in KINDS_OF_FILES:
+        for stem in models:
+            explained |= names_of_files(stem, kind)
+        if not all(_has(stem, kind, names) for stem in models):
+            continue
+        pattern = _pattern(models, kind)
+        for name in names:
+            if pattern.fullmatch(name) or match_of("same_values", name):
+                explained.add(name)
+    return explained
+
+
+def _sentence(folder: Path, left: list[str]) -> str:
+    """That these files in a folder are not read."""
+    examples = ", ".join(map(printable, left[:NAMED]))
+    more = f" and {len(left) - NAMED} more files" if len(left) > NAMED else ""
+    like = "looks like a predictor's file"
+    if len(left) > 1:
+        like = "look like a predictor's files"
+    return (
+        f"TopoRank does not read {examples}{more} in folder {printable(folder.name)}, which {like}"
+        " (docs/inputs.md lists the names that it reads)"
+    )
 
 
 def _words(stem: str, *, from_the_first: bool = False) -> set[str]:
     """The words of a name, and those that follow one another in it."""
-    ends = [separator.start() for separator in SEPARATOR.finditer(stem)] + [len(stem)]
-    starts = [0]
-    if not from_the_first:
-        starts += [end + 1 for end in ends[:-1]]
+    starts, ends = [0], []
+    for separator in SEPARATOR.finditer(stem):
+        ends.append(separator.start())
+        starts.append(separator.end())
+    ends.append(len(stem))
+    if from_the_first:
+        starts = [0]
     return {stem[start:end] for start, end in product(starts, ends) if start < end}
 
 
-def _looks_like(plain: str, models: Iterable[str]) -> bool:
+def _looks_like(plain: str, models: set[str]) -> bool:
     """Whether a file may say something of models.
 
     plain : its name without compression. models : their names, without endings.
@@ -202,16 +215,16 @@ def _looks_like(plain: str, models: Iterable[str]) -> bool:
         return False
     if OF_CONFIDENCE.search(name):
         return True
-    return name.endswith(OF_MODEL) and bool(_called_after(plain, models))
+    return name.endswith(OF_MODEL) and _is_called_after(plain, models)
 
 
-def _called_after(plain: str, models: Iterable[str]) -> str:
-    """The model with whose name a name begins or ends: the longest of several, or empty."""
+def _is_called_after(plain: str, models: set[str]) -> bool:
+    """Whether a name begins or ends with that of a model."""
     stem = Path(plain).stem
     parts = {stem}
     for separator in SEPARATOR.finditer(stem):
         parts.update((stem[: separator.start()], stem[separator.end() :]))
-    return max(parts.intersection(models), key=len, default="")
+    return not parts.isdisjoint(models)
 
 
 def _has(stem: str, kind: str, beside: set[str]) -> bool:
@@ -231,6 +244,5 @@ def _pattern(models: Iterable[str], kind: str) -> re.Pattern[str]:
         for _, way, _ in ways_to_name(stem):
             files.update(getattr(way, kind))
     # anything could be called after `{stem}`
-    special = [name for name in sorted(files) if not name.startswith("{stem}")]
-    patterns = [re.sub(r"\\\{\w+\\\}", ".*", re.escape(name)) for name in special]
-    return re.compile("|".join(patterns) or "(?!)")
+    special = [re.escape(name) for name in files if not name.startswith("{stem}")]
+    return re.compile(re.sub(r"\\\{\w+\\\}", ".*", "|".join(special)) or "(?!)")
