@@ -259,7 +259,7 @@ def attempt(seed: int, folder: Path) -> str:
         found = sketch(path)
     try:
         complex_ = read_complex(path)
-        assert dict(found.chains) == complex_.sequences, (
+        assert dict(found.first.chains) == complex_.sequences, (
             "a quick look and the reader differ"
         )
         check(complex_, name, data)

@@ -158,7 +158,7 @@ def test_a_quick_look_has_the_chains_and_sequences_of_the_reader(case: Case, tmp
             sketch(path)
         return
     found = sketch(path)
-    assert dict(found.chains) == complex_.sequences
+    assert dict(found.first.chains) == complex_.sequences
     assert (len(found.models) > 1) == any(
         "the first is used" in note for note in complex_.notes if "model" in note
     )

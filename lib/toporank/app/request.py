@@ -246,7 +246,9 @@ def chains_of_natives(folder: Path, out: Path) -> list[FileChains]:
         sketch = of_files[str(path)]
         if sketch:
             of_natives.append(
-                FileChains({target}, file=path.name, names=set(dict(sketch.chains)))
+                FileChains(
+                    {target}, file=path.name, names=set(dict(sketch.first.chains))
+                )
             )
     return of_natives
 

@@ -110,10 +110,7 @@ def find_models(
         grouped=grouped,
         plan=plan,
         notes=[
-            *(f"{note} ({advice})" for note in grouped.notes),
-            *grouped.mutants,
-            *grouped.molecules,
-            *grouped.renamed,
+            *grouped.sentences(f" ({advice})"),
             *of_archives,
             *recognised(plan),
             *bodies_alone(plan, grouped),
@@ -163,7 +160,10 @@ def score_folder(
         rank_by=config.rank_by,
         use_confidence=config.confidence,
     )
-    contents = models.grouped.contents
+    contents = {}
+    for path, sketch in models.grouped.sketches.items():
+        if sketch:
+            contents[path] = sketch.content
     target_scorer = TargetScorer(
         scorer, features_of(scorer), models.store, options, contents
     )

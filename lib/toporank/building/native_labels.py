@@ -366,10 +366,10 @@ def facts_of_natives(
         sketch = seen[str(path)]
         state = state_if_there(path, sketch.content if sketch else "")
         files[target] = (str(path), state.size, state.version)
-        chains[target] = sketch.chains if sketch else None
+        chains[target] = sketch.first.chains if sketch else None
         if sketch:
-            names = [name for name, _ in sketch.chains]
-            bodies[target] = partners_text(bodies_of(names, sketch.pairs_of_model(0)))
+            names = [name for name, _ in sketch.first.chains]
+            bodies[target] = partners_text(bodies_of(names, sketch.first.pairs))
     labelling = Labelling(natives, Store(store))
 
     def mapping(key: DecoyKey, partners: str) -> str:

@@ -50,9 +50,9 @@ def plan_of(
     chosen = resolve(grouped, given, natives)
     dockq = {label[:2]: label.dockq for label in of_decoys(labels)}
     states = {}
-    for path, content in grouped.contents.items():
-        if content:
-            states[path] = known_state(grouped.sizes[path], content)
+    for path, sketch in grouped.sketches.items():
+        if sketch and sketch.content:
+            states[path] = known_state(sketch.size, sketch.content)
     rows = planned(grouped.decoys, dockq, chosen, states)
     for i, row in enumerate(rows if grouped.of_monomers else ()):
         if row.key in grouped.of_monomers:

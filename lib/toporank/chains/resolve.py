@@ -83,10 +83,6 @@ class ChainsOfDecoys(Protocol):
         """Name of each chain → its kind, a number that means the same in all decoys."""
 
     @property
-    def residues(self) -> Mapping[DecoyKey, int]:
-        """Number of residues in these chains."""
-
-    @property
     def pairs(self) -> Mapping[DecoyKey, tuple[Pair, ...]]:
         """Chains that are one body."""
 
@@ -359,7 +355,8 @@ def _named_partners(
             together.setdefault((key[0], text), []).append(key)
 
     def precedence(key: DecoyKey) -> tuple[int, int, DecoyKey]:
-        return -len(decoys.kinds[key]), -decoys.residues[key], key
+        sequences = [sequence for _, sequence in decoys.chains.get(key, ())]
+        return -len(decoys.kinds[key]), -len("".join(sequences)), key
 
     named = []
     for (_, text), keys in together.items():

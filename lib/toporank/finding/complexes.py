@@ -66,10 +66,9 @@ class Grouped(NamedTuple):
 
     kinds : target and decoy → the kind of each of its chains, a number that means the same in all
         decoys.
-    residues : target and decoy → number of residues in these chains.
     mutants : what `finding.mutants` says.
     molecules : where one chain name means several molecules, in a sentence.
-    contents, sizes : path → SHA-256 and bytes of each file that could be looked into.
+    sketches : path → what a look into each file found.
     copies : target and decoy → the first decoy of the target that has the same atoms in the same
         places.
     renamed : that models of one name got others, a sentence.
@@ -77,7 +76,6 @@ class Grouped(NamedTuple):
     pairs : of decoys, chains that are one body.
     chains : target and decoy → name and sequence of each protein chain; decoys that cannot be read
         are left out.
-    left_out : path → why a file with a structure is no model of a predictor.
     passed_over : files that look like structures, or may hold some, and are not read → why.
     of_monomers : decoys with a chain that has the same B factors in another complex.
     """
@@ -85,19 +83,24 @@ class Grouped(NamedTuple):
     decoys: list[Decoy]
     notes: list[str]
     kinds: dict[DecoyKey, dict[str, int]]
-    residues: dict[DecoyKey, int]
+    sketches: Sketches
     mutants: Sequence[str] = ()
     molecules: Sequence[str] = ()
-    contents: Mapping[str, str] = MappingProxyType({})
-    sizes: Mapping[str, int] = MappingProxyType({})
     copies: Mapping[DecoyKey, str] = MappingProxyType({})
     renamed: Sequence[str] = ()
     ambiguous: frozenset[DecoyKey] = frozenset()
     pairs: Mapping[DecoyKey, tuple[Pair, ...]] = MappingProxyType({})
     chains: Mapping[DecoyKey, ChainSequences] = MappingProxyType({})
-    left_out: Mapping[str, str] = MappingProxyType({})
     passed_over: Mapping[Path, str] = MappingProxyType({})
     of_monomers: frozenset[DecoyKey] = frozenset()
+
+    def sentences(self, advice: str = "") -> list[str]:
+        """All that shall be said of the decoys.
+
+        advice : what to do where folders and sequences do not say the same, in brackets
+        """
+        of_folders = [f"{note}{advice}" for note in self.notes]
+        return [*of_folders, *self.mutants, *self.molecules, *self.renamed]
 
 
 def group(
@@ -162,7 +165,7 @@ def _models(decoy: Decoy, sketch: Sketch | None) -> list[Decoy]:
     """
     if sketch is None or decoy.refused or sketch.decoys == (0,):
         return [decoy]
-    numbers: Sequence[int] = sketch.models
+    numbers: Sequence[int] = sketch.numbers
     if len(set(numbers)) < len(numbers):
         numbers = range(1, len(numbers) + 1)
     models = []
@@ -324,7 +327,8 @@ def _grouped(
     """
     decoys: list[Decoy] = []
     kinds: dict[DecoyKey, dict[str, int]] = {}
-    residues: dict[DecoyKey, int] = {}
+    pairs: dict[DecoyKey, tuple[Pair, ...]] = {}
+    chains: dict[DecoyKey, ChainSequences] = {}
     renamed: dict[DecoyKey, str] = {}
     for target, complexes in targets.items():
         decoy_names, wanted_names = unique_names([*chain.from_iterable(complexes)])
@@ -333,16 +337,15 @@ def _grouped(
             usual = usual_chains(models)
             names_of_kinds = _names_of(models)
             # models with the same chains have one object with their kinds
-            differences: dict[int, tuple[str, str, int]] = {}
+            differences: dict[int, tuple[str, str]] = {}
             for model in models:
                 place += 1
                 if id(model.kinds) not in differences:
                     differences[id(model.kinds)] = (
                         _lacking(model, usual, names_of_kinds),
                         _spare(model, usual),
-                        _n_residues(model.decoy, sketches),
                     )
-                lacks, spare, n_residues = differences[id(model.kinds)]
+                lacks, spare = differences[id(model.kinds)]
                 decoy = Decoy(
                     dataset=model.decoy.dataset,
                     target=target,
@@ -358,7 +361,12 @@ def _grouped(
                 decoys.append(decoy)
                 key = target, decoy.name
                 kinds[key] = model.kinds
-                residues[key] = n_residues
+                sketch = sketches.get(decoy.path)
+                if sketch:
+                    of_model = sketch.of_model(decoy.model)
+                    chains[key] = of_model.chains
+                    if of_model.pairs:
+                        pairs[key] = of_model.pairs
                 if place in wanted_names:
                     renamed[key] = wanted_names[place]
     differing = not_copies(decoys, renamed, sketches) if renamed else []
@@ -366,16 +374,12 @@ def _grouped(
         decoys=sorted(decoys),
         notes=notes,
         kinds=kinds,
-        residues=residues,
+        sketches=sketches,
+        pairs=pairs,
+        chains=chains,
         renamed=renamed_note(differing),
         ambiguous=frozenset((decoy.target, renamed[decoy.key]) for decoy in differing),
     )
-
-
-def _n_residues(decoy: Decoy, sketches: Sketches) -> int:
-    sketch = sketches.get(decoy.path)
-    chains = sketch.of_model(decoy.model) if sketch else ()
-    return sum(len(sequence) for _, sequence in chains)
 
 
 def _names_of(models: Models) -> dict[int, tuple[str, ...]]:

@@ -93,7 +93,7 @@ def copies_among(decoys: Iterable[Decoy], sketches: Sketches) -> dict[DecoyKey, 
         for decoy in members:
             sketch = sketches.get(decoy.path)
             if sketch and not decoy.refused:
-                shapes[decoy.name] = sketch.shape_of_model(decoy.model)
+                shapes[decoy.name] = sketch.of_model(decoy.model).shape
         for copy, original in copies_of(shapes).original.items():
             copies[target, copy] = original
     return copies

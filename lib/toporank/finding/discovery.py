@@ -73,40 +73,22 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     name = scan.folder.resolve().name
     grouped = group(decoys, seen, by, name, partners)
     if by == BY_SEQUENCE and not labelled:
-        questions = unexplained(grouped, seen)
+        questions = unexplained(grouped)
         if questions:
             left_out |= questions
             grouped = group(_without(decoys, questions), seen, by, name, partners)
-    for path in left_out:
-        del seen[path]
     unread = scan.passed_over(grouped.decoys)
     for path, why in left_out.items():
         unread[Path(path)] = why
-    pairs = {}
-    chains = {}
-    contents = {}
-    sizes = {}
     b_factors = {}
-    for path, sketch in seen.items():
-        if sketch:
-            contents[path] = sketch.content
-            sizes[path] = sketch.size
     for decoy in grouped.decoys:
         sketch = seen.get(decoy.path)
         if sketch:
-            chains[decoy.key] = sketch.of_model(decoy.model)
-            b_factors[decoy.key] = sketch.b_factors_of(decoy.model)
-            of_model = sketch.pairs_of_model(decoy.model)
-            if of_model:
-                pairs[decoy.key] = of_model
+            b_factors[decoy.key] = sketch.of_model(decoy.model).b_factors
     return grouped._replace(
-        mutants=mutants(grouped, seen),
+        mutants=mutants(grouped),
         molecules=_several_molecules(grouped.decoys, seen),
-        contents=contents,
-        sizes=sizes,
         copies=copies_among(grouped.decoys, seen),
-        pairs=pairs,
-        chains=chains,
         passed_over=unread,
         of_monomers=_of_monomers(b_factors),
     )

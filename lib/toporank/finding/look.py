@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from toporank.confidence.b_factor_runs import runs_of
 from toporank.errors import OtherFileError, StructureError
 from toporank.files.atomic import write_bytes, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
-from toporank.finding.sketch import Modified, Sketch
+from toporank.finding.sketch import ModelSketch, Modified, Sketch
 from toporank.structures.complex import STANDARD
 from toporank.structures.model_shape import shape_of
 from toporank.structures.residue_names import is_modified
@@ -46,11 +46,7 @@ LOOKS = ("chains", "structures", "confidence/b_factor_runs.py", "finding/look.py
 """Code on which depends what is seen."""
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
-OWN = ("content", "size", "shapes", "b_factors")
-"""What models of one complex do not share: the cache has all else once for all of them."""
-PLACES_OF_OWN = [Sketch._fields.index(field) for field in OWN]
 NOTHING_SEEN = (None, None)
-NOTHING_OF_ITS_OWN = {field: Sketch._field_defaults[field] for field in OWN}
 Keep = Callable[[Path, bytes, Sketch], None]
 """Takes a file that was looked into: its path, its content and its sketch."""
 FILES_PER_WORKER = 24
@@ -125,7 +121,7 @@ def look(path: str, keep: Keep | None = None) -> Sketch | None:
         file = open_structure(Path(path), content)
         sketch = sketch_of(file)
     except OtherFileError as error:
-        return Sketch(models=(1,), chains=(), other=error.what)
+        return Sketch(other=error.what)
     except (StructureError, OSError):  # reading it fails later, with the reason
         return None
     if keep:
@@ -158,16 +154,21 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         content = json.loads(path.read_bytes())
         if content["code"] != code_of(*LOOKS):
             return {}
-        alike = []
-        for fields in content["alike"]:
-            sketch = Sketch._make(_as_tuples(fields))
-            pairs = [tuple(map(Pair._make, of_model)) for of_model in sketch.pairs]
-            alike.append(sketch._replace(pairs=tuple(pairs)))
-        for name, (state, number, *own) in content["files"].items():
-            fields = list(alike[number])
-            for place, value in zip(PLACES_OF_OWN, own, strict=True):
-                fields[place] = _as_tuples(value) if type(value) is list else value
-            cached[name] = FileState._make(state), Sketch._make(fields)
+        files = [Sketch._make(_as_tuples(fields)) for fields in content["alike"]]
+        parts = []
+        for chains, pairs, modified in _as_tuples(content["models"]):
+            of_bodies = tuple(map(Pair._make, pairs))
+            parts.append(ModelSketch(chains, of_bodies, modified))
+        for name, (state, file, sha256, size, own) in content["files"].items():
+            models = []
+            for part, shape, b_factors in own:
+                of_chains = _as_tuples(b_factors)
+                model = parts[part]._replace(shape=shape, b_factors=of_chains)
+                models.append(model)
+            sketch = files[file]._replace(
+                models=tuple(models), content=sha256, size=size
+            )
+            cached[name] = FileState._make(state), sketch
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     return cached
@@ -181,18 +182,27 @@ def _as_tuples(value: Any) -> Any:
 
 
 def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) -> None:
-    """Keep what was seen; files that cannot be read are looked into again."""
+    """Keep what was seen; files that cannot be read are looked into again.
+
+    What models of one complex share is there once for all of them.
+    """
     alike: dict[Sketch, int] = {}
+    parts: dict[tuple, int] = {}
     files = {}
     for name, (state, sketch) in cached.items():
         if sketch:
-            own = [getattr(sketch, field) for field in OWN]
-            shared = sketch._replace(**NOTHING_OF_ITS_OWN)
+            own = []
+            for model in sketch.models:
+                part = model.chains, model.pairs, model.modified
+                number = parts.setdefault(part, len(parts))
+                own.append((number, model.shape, model.b_factors))
+            shared = sketch._replace(models=(), content="", size=0)
             number = alike.setdefault(shared, len(alike))
-            files[name] = (state, number, *own)
+            files[name] = (state, number, sketch.content, sketch.size, own)
     content = {
         "code": code_of(*LOOKS),
         "alike": list(alike),
+        "models": list(parts),
         "files": files,
     }
     with contextlib.suppress(OSError):  # then the next run looks again
@@ -200,16 +210,6 @@ def _write(path: Path, cached: Mapping[str, tuple[FileState, Sketch | None]]) ->
 
 
 # ---- what is in a file ---------------------------------------------------------------------------
-
-
-class ModelSketch(NamedTuple):
-    """What one model of a file holds, as `Sketch` has it of all."""
-
-    chains: ChainSequences = ()
-    pairs: tuple[Pair, ...] = ()
-    modified: tuple[Modified, ...] = ()
-    shape: str = ""
-    b_factors: tuple[tuple[int, ...], ...] = ()
 
 
 def sketch_of(file: StructureFile) -> Sketch:
@@ -230,25 +230,21 @@ def sketch_of(file: StructureFile) -> Sketch:
             if position in (1, len(numbers) - 1):
                 distances.append(_distances(model, A_FEW))
         models.append(sketch)
-    is_same = all(model.chains == models[0].chains for model in models)
-    differing = models[:1] if is_same else models
-    pairs = [model.pairs for model in differing]
-    modified = [model.modified for model in differing]
-    b_factors = [model.b_factors for model in models]
+    of_first = models[0]
+    if all(model.chains == of_first.chains for model in models):
+        # so that models with the same chains have one object with them
+        models = [
+            of_first._replace(shape=m.shape, b_factors=m.b_factors) for m in models
+        ]
     return Sketch(
-        models=numbers,
-        chains=models[0].chains,
-        further=tuple(model.chains for model in differing[1:]),
+        numbers=numbers,
+        models=tuple(models),
         content=file.sha256,
-        shapes=tuple(model.shape for model in models),
         notes=tuple(first.on_molecules),
-        pairs=tuple(pairs) if any(pairs) else (),
-        modified=tuple(modified) if any(modified) else (),
         experiment=file.experiment.method,
         entry=file.experiment.entry,
         bends=_bends(distances),
         is_noise=_is_noise(_distances(first, 1)),
-        b_factors=tuple(b_factors) if any(b_factors) else (),
     )
 
 

@@ -13,19 +13,19 @@ from operator import attrgetter
 from toporank.chains.kinds import exchanges
 from toporank.errors import printable
 from toporank.finding.complexes import Grouped
-from toporank.finding.sequences import Sequences, Sketches
+from toporank.finding.sequences import Sequences
 
 MOST = 10
 """Different proteins among the chains of one kind up to which they are counted."""
 
 
-def mutants(grouped: Grouped, sketches: Sketches) -> list[str]:
+def mutants(grouped: Grouped) -> list[str]:
     """Return where models of a target are of different proteins.
 
     It is a sentence about the first such target, or nothing.
     """
     variants: dict[str, str] = {}
-    of_decoys = Sequences(sketches)
+    of_decoys = Sequences(grouped.sketches)
     for target, members in groupby(grouped.decoys, key=attrgetter("target")):
         decoys = list(members)
         alike = {id(of_decoys.of(decoy)): decoy for decoy in decoys}

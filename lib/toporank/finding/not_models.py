@@ -60,7 +60,7 @@ def without_protein(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, st
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
         if sketch and not sketch.other and not decoy.refused:
-            if sketch.chains or any(sketch.further):
+            if any(model.chains for model in sketch.models):
                 has_protein = True
             else:
                 left_out[decoy.path] = NO_PROTEIN
@@ -82,14 +82,15 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
             continue
         if sketch.experiment and not files_of_model(Path(decoy.path)):
             measured[decoy.path] = sketch
-            places[sketch.entry, sketch.chains].add(sketch.shape_of_model(0))
+            places[sketch.entry, sketch.first.chains].add(sketch.first.shape)
         else:
-            has_models |= len(sketch.chains) > 1
+            has_models |= len(sketch.first.chains) > 1
     if not has_models:
         return {}
     left_out = {}
     for path, sketch in measured.items():
-        if len(places[sketch.entry, sketch.chains]) < POSES or len(sketch.chains) < 2:
+        chains = sketch.first.chains
+        if len(places[sketch.entry, chains]) < POSES or len(chains) < 2:
             left_out[path] = (
                 f"it names an experiment ({sketch.experiment}) and lies among models (give it "
                 "alone to score it)"
@@ -111,13 +112,13 @@ def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
         if sketch and len(sketch.models) == 1:
-            names.add((_words(decoy), _size(sketch.chains)))
+            names.add((_words(decoy), _size(sketch.first.chains)))
     found = []
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
         is_step = sketch and (sketch.bends or decoy.path in steps)
         if sketch and is_step and not decoy.refused:
-            size = _size(sketch.chains)
+            size = _size(sketch.first.chains)
             if any((words, size) in names for words in _shorter(_words(decoy))):
                 reason = f"{INTERMEDIATE}the steps of a trajectory"
                 decoy = decoy._replace(refused=reason, refused_as=Status.INTERMEDIATE)
@@ -160,7 +161,7 @@ def _size(chains: Iterable[tuple[str, str]]) -> int:
     return sum(len(sequence) for _, sequence in chains)
 
 
-def unexplained(grouped: Grouped, sketches: Sketches) -> dict[str, str]:
+def unexplained(grouped: Grouped) -> dict[str, str]:
     """Path → a question, of a structure that no predictor wrote among models that one did.
 
     It is the only one of its complex in its folder, single chains and the same pose once more
@@ -178,7 +179,7 @@ def unexplained(grouped: Grouped, sketches: Sketches) -> dict[str, str]:
         for decoys in in_folders.values():
             complexes = [each for each in decoys if len(grouped.kinds[each.key]) > 1]
             for decoy in decoys if _are_one_pose(complexes) else ():
-                if not _is_model(decoy, models, sketches):
+                if not _is_model(decoy, models, grouped.sketches):
                     questions[decoy.path] = UNEXPLAINED
     return questions
 
@@ -235,7 +236,7 @@ def _file_of(decoy: Decoy) -> DecoyFile:
 
 def _shape(sketches: Sketches, decoy: Decoy) -> str:
     sketch = sketches[decoy.path]
-    return sketch.shape_of_model(0) if sketch else ""
+    return sketch.first.shape if sketch else ""
 
 
 def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool:

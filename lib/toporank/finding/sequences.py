@@ -37,8 +37,8 @@ class Sequences:
         self._places: dict[tuple[int, int], SequenceOfChain] = {}
         names: set[str] = set()
         for sketch in sketches.values():
-            for of_model in sketch.modified if sketch else ():
-                names.update(name for _, _, name in of_model)
+            for model in sketch.models if sketch else ():
+                names.update(name for _, _, name in model.modified)
         self._letters = {}
         for place, name in enumerate(sorted(names)):
             self._letters[name] = OF_MODIFIED[min(place, len(OF_MODIFIED) - 1)]
@@ -51,7 +51,8 @@ class Sequences:
         sketch = self._sketches.get(decoy.path)
         if sketch is None:
             return NO_SEQUENCES
-        seen = sketch.of_model(decoy.model), sketch.modified_of_model(decoy.model)
+        model = sketch.of_model(decoy.model)
+        seen = model.chains, model.modified
         # most sketches share what they have in common; to compare it takes longer
         place = id(seen[0]), id(seen[1])
         if place not in self._places:

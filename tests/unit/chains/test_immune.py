@@ -161,8 +161,8 @@ def test_in_files_chains_may_have_any_name(tmp_path, names):
     path = write_pdb(tmp_path / "model.pdb", atoms)
     joined = tuple(sorted([tuple(sorted(names[:2])), (names[2],)]))
     assert natural_bodies(read_complex(path).protein_chains) == joined
-    chains = [chain for chain, _ in sketch(path).chains]
-    assert bodies_of(chains, sketch(path).pairs_of_model(0)) == joined
+    model = sketch(path).first
+    assert bodies_of([chain for chain, _ in model.chains], model.pairs) == joined
 
 
 def near(atoms: list[Atom], distance: float, wider: int) -> list[Atom]:
@@ -189,7 +189,8 @@ def test_an_antibody_that_is_cut_to_its_interface_is_recognised_by_the_pieces(
     atoms = near(atoms_of(ANTIBODY), distance, wider)
     complex_ = read_complex(write_pdb(tmp_path / "cut.pdb", atoms))
     assert not any(
-        domains_of(sequence) for _, sequence in sketch(tmp_path / "cut.pdb").chains
+        domains_of(sequence)
+        for _, sequence in sketch(tmp_path / "cut.pdb").first.chains
     )
     assert natural_bodies(complex_.protein_chains) == (("A",), ("H", "L"))
     far = away(atoms, "L", 60.0)

@@ -103,7 +103,7 @@ def test_the_label_decides_between_copies():
     decoy = (("W", HEAVY), ("X", HEAVY), ("Y", LIGHT), ("Z", LIGHT))
     natives = Natives({"T": native}, {"T": ""}, lambda *_: "A=W B=Z C=X D=Y")
     key = "T", "m"
-    decoys = Grouped([], [], kinds={key: {}}, residues={}, chains={key: decoy})
+    decoys = Grouped([], [], kinds={key: {}}, sketches={}, chains={key: decoy})
     chosen = resolve(decoys, {key: Given("A+B:C+D")}, natives)
     assert chosen == {key: Chosen("W+Z:X+Y", "A+B:C+D", "given")}
 

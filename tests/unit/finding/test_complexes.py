@@ -24,7 +24,7 @@ from toporank.finding.complexes import (
     group,
 )
 from toporank.finding.decoy_names import copies_among
-from toporank.finding.sketch import Sketch
+from toporank.finding.sketch import ModelSketch, Sketch
 from toporank.structures.identity import Decoy, split_suffix
 
 A, B, C, D = (
@@ -54,7 +54,12 @@ def sketched(seen: object) -> Sketch | None:
     if seen is None or isinstance(seen, Sketch):
         return seen
     chains = zip("ABCDEFGH", seen, strict=False) if isinstance(seen[0], str) else seen
-    return Sketch((1,), tuple(chains))
+    return of_models(tuple(chains))
+
+
+def of_models(*chains: tuple, numbers: tuple[int, ...] = (1,)) -> Sketch:
+    """Of a file with the chains of each model."""
+    return Sketch(numbers, tuple(map(ModelSketch, chains)))
 
 
 def targets(found: Grouped) -> dict[str, list[str]]:
@@ -117,9 +122,9 @@ FILES = {
         {"T/ab": [A, B], "T/cd": [C, D], "T/bad": None}, {"ab": ["ab"], "cd": ["cd"], "bad": ["bad"]},
     ),
     "complexes in one file": (
-        {"T/best": Sketch((1, 2, 3), AB, (CD, AB))}, {"best": ["best#1", "best#3"], "best_2": ["best#2"]},
+        {"T/best": of_models(AB, CD, AB, numbers=(1, 2, 3))}, {"best": ["best#1", "best#3"], "best_2": ["best#2"]},
     ),
-    "models numbered alike": ({"T/a": Sketch((1, 1, 1), AB)}, {"T": ["a#1", "a#2", "a#3"]}),
+    "models numbered alike": ({"T/a": of_models(AB, AB, AB, numbers=(1, 1, 1))}, {"T": ["a#1", "a#2", "a#3"]}),
 }  # fmt: skip
 
 
@@ -436,7 +441,7 @@ def test_constructs_of_a_protein_stay_with_it_where_its_mutants_do_not():
 def phosphorylated(chains: list[str], place: int, name: str = "SEP") -> Sketch:
     """With a modified residue in chain B."""
     seen = sketched(chains)
-    return seen._replace(modified=((("B", place, name),),))
+    return seen._replace(models=(seen.first._replace(modified=(("B", place, name),)),))
 
 
 @pytest.mark.parametrize("length", [12, 40])
@@ -485,9 +490,13 @@ def test_other_numbers_of_copies_in_other_folders_are_said_in_one_sentence():
 
 
 def test_each_model_of_a_file_is_a_decoy_and_an_ensemble_of_a_single_chain_is_one():
-    two = Sketch((1, 5), (("A", A), ("B", B)))
+    two = of_models(AB, AB, numbers=(1, 5))
     found = grouped(
-        {"T/a": two, "T/b": [A, B], "T/nmr": Sketch(tuple(range(1, 21)), (("A", A),))}
+        {
+            "T/a": two,
+            "T/b": [A, B],
+            "T/nmr": of_models(*[(("A", A),)] * 20, numbers=tuple(range(1, 21))),
+        }
     )
     assert [(d.name, d.model, d.path) for d in found.decoys] == [
         ("a#1", 1, "in/T/a.pdb"), ("a#5", 2, "in/T/a.pdb"), ("b", 0, "in/T/b.pdb"), ("nmr", 0, "in/T/nmr.pdb"),
@@ -505,11 +514,8 @@ def test_a_refused_name_keeps_its_row_and_its_reason():
 
 def placed(*places: str) -> Sketch:
     """Of a file with a model for each of these shapes."""
-    return Sketch(
-        tuple(range(1, len(places) + 1)),
-        (("A", A), ("B", B)),
-        shapes=tuple(map(shape_named, places)),
-    )
+    models = [ModelSketch(AB, shape=shape_named(place)) for place in places]
+    return Sketch(tuple(range(1, len(places) + 1)), tuple(models))
 
 
 def of_files(files: dict[str, Sketch], by: str = BY_SEQUENCE) -> Grouped:

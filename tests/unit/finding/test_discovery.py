@@ -53,7 +53,7 @@ def test_a_file_is_looked_into_once_and_again_where_another_of_its_size_and_time
     way(path, TEXT.replace("ALA", "GLY").encode())
     (after,) = sketches([str(path)], store).values()
     assert looked_at == ["a.pdb", "a.pdb"]
-    assert dict(after.chains) != dict(before.chains)
+    assert after.first.chains != before.first.chains
 
 
 def test_the_chains_of_models_of_one_complex_are_kept_once(tmp_path, looked_at):
@@ -62,7 +62,7 @@ def test_the_chains_of_models_of_one_complex_are_kept_once(tmp_path, looked_at):
     Path(paths[1]).write_text(TEXT + "REMARK\n")
     store = tmp_path / "store"
     before = sketches(paths, store)
-    chains = json.dumps(before[paths[0]].chains)
+    chains = json.dumps(before[paths[0]].first.chains)
     assert (store / look.CACHE).read_text().count(chains) == 1
     assert sketches(paths, store) == before
     assert before[paths[0]].content != before[paths[1]].content

@@ -46,7 +46,10 @@ def test_amino_acids_that_are_bonded_are_part_of_the_chain(
     assert complex_.notes == (
         f"{n} amino acid{'s' * (n > 1)} of chain B written as HETATM, read as part of it",
     )
-    assert dict(sketch(tmp_path / name).chains) == {"A": "AAA", "B": "A" * len(hetero)}
+    assert dict(sketch(tmp_path / name).first.chains) == {
+        "A": "AAA",
+        "B": "A" * len(hetero),
+    }
     plain = read(
         as_text([*chain("A", "AAA"), *chain("B", "A" * len(hetero), y=6.0)]),
         f"plain_{name}",

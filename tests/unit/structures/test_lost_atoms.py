@@ -69,7 +69,7 @@ def read(folder: Path, atoms: list[Atom], as_text: Callable = pdb) -> Complex:
     ending = "pdb" if as_text is pdb else "cif"
     path = write(folder / f"model.{ending}", as_text(atoms))
     residues = {(a.chain, a.number) for a in atoms if a.element != "H"}
-    n_letters = sum(len(sequence) for _, sequence in sketch(path).chains)
+    n_letters = sum(len(sequence) for _, sequence in sketch(path).first.chains)
     assert n_letters == len(residues)
     complex_ = read_complex(path)
     assert sum(map(len, complex_.sequences.values())) == n_letters

@@ -58,7 +58,7 @@ def read(folder: Path, *parts: str | list[Atom]) -> Complex:
         texts.append(part if isinstance(part, str) else numbered(part, n_before + 1))
     path = write(folder / "d.pdb", "".join(texts))
     complex_ = read_complex(path)
-    assert dict(sketch(path).chains) == complex_.sequences
+    assert dict(sketch(path).first.chains) == complex_.sequences
     return complex_
 
 
@@ -253,7 +253,7 @@ def test_another_label_name_is_another_molecule(tmp_path, first):
         row[1] = "D" if is_second else "C"
     path = write(tmp_path / "d.cif", document.as_string())
     assert sizes(read_complex(path)) == {"A": 83, "A_2": 131}
-    assert dict(sketch(path).chains) == read_complex(path).sequences
+    assert dict(sketch(path).first.chains) == read_complex(path).sequences
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def in_models(*models: str, mark: str = "MODEL     {:4d}\n") -> str:
 )
 def test_chains_and_sequences_are_those_of_the_reader(path):
     found = sketch(path)
-    assert found.models == (1,)
-    assert dict(found.chains) == read_complex(path).sequences
+    assert found.numbers == (1,)
+    assert dict(found.first.chains) == read_complex(path).sequences
 
 
 @BOTH
@@ -61,8 +61,8 @@ def test_one_letter_for_each_protein_residue_in_the_order_of_the_file(
         *alanine("B", 9, 8.0),  # a chain goes on behind others
     ]
     path = write(tmp_path / f"{name}{suffix}", as_text(atoms))
-    assert sketch(path).chains == (("B", "AMA"), ("A", "XH"))
-    assert dict(sketch(path).chains) == read_complex(path).sequences
+    assert sketch(path).first.chains == (("B", "AMA"), ("A", "XH"))
+    assert dict(sketch(path).first.chains) == read_complex(path).sequences
 
 
 @pytest.mark.parametrize("as_text", [pdb, mmcif])
@@ -74,9 +74,9 @@ def test_a_modified_residue_is_named_with_its_place(tmp_path, as_text, name, is_
     atoms = alanine("A", 1, 0.0) + changed(alanine("A", 2, 3.8), residue=name, het=True)
     atoms += alanine("A", 3, 7.6) + alanine("B", 1, 0.0, 5.0)
     path = write(tmp_path / ("a.pdb" if as_text is pdb else "a.cif"), as_text(atoms))
-    modified = sketch(path).modified_of_model(0)
-    assert modified == ((("A", 1, name),) if is_another else ())
-    assert sketch(path).of_model(0)[0][0] == "A"
+    model = sketch(path).first
+    assert model.modified == ((("A", 1, name),) if is_another else ())
+    assert model.chains[0][0] == "A"
 
 
 def test_the_shape_of_a_model_is_the_same_in_every_format_and_precision(tmp_path):
@@ -90,7 +90,7 @@ def test_the_shape_of_a_model_is_the_same_in_every_format_and_precision(tmp_path
     }
     paths = [write(tmp_path / name, text) for name, text in files.items()]
     relaxed = write(tmp_path / "c.pdb", pdb([*atoms[:-1], *shifted(atoms[-1:], 0.5)]))
-    shapes = {path.name: sketch(path).shape_of_model(0) for path in [*paths, relaxed]}
+    shapes = {path.name: sketch(path).first.shape for path in [*paths, relaxed]}
     assert copies_of(shapes).original == dict.fromkeys(list(files)[1:], "a.pdb")
     assert shape_of(read_complex(paths[0])) == shapes["a.pdb"]
 
@@ -109,17 +109,10 @@ def test_each_model_of_a_file_has_its_own_shape(tmp_path, as_text, name):
         else mmcif(models)
     )
     found = sketch(write(tmp_path / name, text))
-    assert (
-        found.shape_of_model(1)
-        == found.shape_of_model(3)
-        != found.shape_of_model(2)
-        != ""
-    )
-    assert (
-        found.shape_of_model(0)
-        == found.shape_of_model(1)
-        == sketch(write(tmp_path / "one.pdb", pdb(pair()))).shape_of_model(0)
-    )
+    first, second, third = (model.shape for model in found.models)
+    assert first == third != second != ""
+    alone = sketch(write(tmp_path / "one.pdb", pdb(pair())))
+    assert found.of_model(0).shape == found.of_model(1).shape == alone.first.shape
 
 
 # ---- models --------------------------------------------------------------------------------------
@@ -147,7 +140,7 @@ def test_each_model_of_a_file_has_its_own_shape(tmp_path, as_text, name):
     ],
 )
 def test_models_end_where_they_end_however_that_is_written(tmp_path, text):
-    assert sketch(write(tmp_path / "d.pdb", text)).models == (1, 2)
+    assert sketch(write(tmp_path / "d.pdb", text)).numbers == (1, 2)
 
 
 # ---- what is refused -----------------------------------------------------------------------------

@@ -302,7 +302,7 @@ def test_a_chain_in_two_conformations_has_one_sequence_everywhere(
     a = "SSSGSSGSSSSS" if "residues" in how else "S" * 12
     sequences = {"A": a, "B": "S" * 12}
     of_labels = complex_.protein_chains.items()
-    assert dict(sketch(path).chains) == complex_.sequences == sequences
+    assert dict(sketch(path).first.chains) == complex_.sequences == sequences
     assert {chain: of_chain.sequence for chain, of_chain in of_labels} == sequences
     assert np.count_nonzero(complex_.is_protein) == 24
     assert not any("side chains" in note for note in complex_.notes)
@@ -318,7 +318,7 @@ def test_so_it_has_where_the_place_is_not_known(tmp_path, as_text, name, how, lo
         is_lost = atom.chain == "A" and atom.number in lost
         atoms.append(replace(atom, x=0.5, y=40.0, z=0.5) if is_lost else atom)
     path = write(tmp_path / name, as_text(atoms))
-    assert dict(sketch(path).chains) == {"A": "S" * 12, "B": "S" * 12}
+    assert dict(sketch(path).first.chains) == {"A": "S" * 12, "B": "S" * 12}
 
 
 def test_a_residue_whose_atoms_stand_apart_in_the_file_is_one_residue(read):

@@ -165,7 +165,7 @@ def plan_decoys(
         _check_name(name, dataset.folder, folder)
 
     given = partners_given(grouped, for_all, of_targets, labels)
-    notes = [*grouped.notes, *grouped.mutants, *grouped.molecules, *grouped.renamed]
+    notes = grouped.sentences()
     if natives:
         notes += unmatched(native_of, sorted({decoy.target for decoy in decoys}))
         notes += check_named(given, natives, f"{where}, partners")
