@@ -191,7 +191,9 @@ def _labels(file: StructureFile) -> tuple[bool, bool, bool]:
     """Whether a file calls B factors pLDDT, names an experiment, and a docking program."""
     if file.block is None:
         return False, *_lines_of(file.text)
-    declared = "plddt" in " ".join(file.block.find_values("_ma_qa_metric.name")).lower()
+    metrics = [*file.block.find_values("_ma_qa_metric.name")]
+    metrics += file.block.find_values("_ma_qa_metric.type")
+    declared = "plddt" in " ".join(metrics).lower()
     methods = "".join(file.block.find_values("_exptl.method")).upper()
     return declared, methods.strip(".?") != "" and "MODEL" not in methods, False
 
@@ -224,14 +226,16 @@ def _other_metric(
     number : of the model in the file. lowest, highest : B factors of the atoms of each residue, 0
     to 100. Some programs write the mean of a residue into the table, others the value of its CA.
     """
-    rows = block.find("_ma_qa_metric.", ["id", "name"])
-    names = {row[0]: row[1] for row in rows}
+    metrics: dict[str, str] = {}
+    for column in ("name", "type"):
+        for row in block.find("_ma_qa_metric.", ["id", column]):
+            metrics[row[0]] = metrics.get(row[0], "") + row[1].lower()
     columns = ["model_id", "label_asym_id", "label_seq_id", "metric_id", "metric_value"]
     stated = {}
     for model_id, chain, place, metric, value in block.find(
         "_ma_qa_metric_local.", columns
     ):
-        if model_id == number and "plddt" in names.get(metric, "plddt").lower():
+        if model_id == number and "plddt" in metrics.get(metric, "plddt"):
             with contextlib.suppress(ValueError):
                 stated[chain, place] = float(value)
     keys = [(each.residue.subchain, str(each.residue.label_seq)) for each in residues]

@@ -43,8 +43,10 @@ def iptm_between_partners(
         return {}, ""
     chains = list(dict.fromkeys(complex_.chain_of.tolist()))
     predicted = complex_.chains if program_called(predictor).proteins_only else chains
-    # each chain alone
-    if sorted(zip(predicted, strict=True)) == sorted(complex_.bodies):
+    each_alone = sorted(zip(predicted, strict=True)) == sorted(complex_.bodies)
+    # one of the predicted chains may have been deleted since
+    n_predicted = 0 if output.pair_iptm is None else len(output.pair_iptm)
+    if each_alone and n_predicted <= len(predicted):
         return {}, ""
     values: dict[str, float | str] = {"iptm_of": ALL_CHAINS}
     if output.pair_iptm is None:

@@ -146,27 +146,30 @@ def _check_order(
         return
     residues = np.flatnonzero((token >= 0) & (complex_.ca >= 0) & complex_.is_protein)
     at_most = 1 / CLEARLY if named else CLEARLY
-    if _bonds_are_broken(complex_, residues, token[residues], pae) or (
+    if _bonds_are_broken(complex_, token, pae) or (
         _contacts_leave_it_open(complex_, residues, token, pae, at_most)
     ):
         raise ConfidenceError(ANOTHER_ORDER, remedy=WHOSE_FILES)
 
 
-def _bonds_are_broken(
-    complex_: Complex, residues: np.ndarray, rows: np.ndarray, pae: np.ndarray
-) -> bool:
+def _bonds_are_broken(complex_: Complex, token: np.ndarray, pae: np.ndarray) -> bool:
     """Whether PAE has the end of a chain where the model has a bond, and the other way round.
 
-    A chain may be uncertain as a whole: then many bonds are. rows : of residues.
+    A chain may be uncertain as a whole: then many bonds are. Behind its end another chain or a
+    ligand follows. token, pae : as in `_check_order`.
     """
-    ca = complex_.xyz[complex_.ca[residues]]
-    chain_of = complex_.chain_of[residues]
+    has_row = np.flatnonzero(token >= 0)
+    rows = token[has_row]
+    chain_of = complex_.chain_of[has_row]
+    is_protein = (complex_.is_protein & (complex_.ca >= 0))[has_row]
+    ca = complex_.xyz[complex_.ca[has_row]]
     follows = np.diff(rows) == 1
-    in_chain = chain_of[1:] == chain_of[:-1]
+    both = is_protein[1:] & is_protein[:-1]
+    in_chain = both & (chain_of[1:] == chain_of[:-1])
     is_near = np.linalg.norm(np.diff(ca, axis=0), axis=1) <= BOND
     errors = np.minimum(pae[rows[:-1], rows[1:]], pae[rows[1:], rows[:-1]])
     of_bonds = errors[follows & in_chain & is_near]
-    of_ends = errors[follows & ~in_chain]
+    of_ends = errors[follows & ~in_chain & (is_protein[1:] | is_protein[:-1])]
     if not len(of_bonds) or not len(of_ends):
         return False
     largest = of_bonds.max()

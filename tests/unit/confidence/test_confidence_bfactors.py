@@ -495,7 +495,9 @@ def test_heavy_atoms_alone_count(tmp_path, of_hydrogens):
         assert row.plddt == pytest.approx(model.plddt.mean(), abs=0.006)
 
 
-@pytest.mark.parametrize("metric", ["1", "2"], ids=["of the table", "not in the table"])
+@pytest.mark.parametrize(
+    "metric", ["1", "2", "4"], ids=["of the table", "not in the table", "by its type"]
+)
 @pytest.mark.parametrize("scale", [1.0, 0.01])
 def test_where_the_table_of_a_file_has_another_plddt_neither_counts(
     tmp_path, metric, scale
@@ -506,7 +508,8 @@ def test_where_the_table_of_a_file_has_another_plddt_neither_counts(
         rows = ""
         for (chain, number), value in zip(MODEL.residues, MODEL.plddt, strict=True):
             rows += f"1 {chain} {number} {metric} {(value + change) * scale:.4f}\n"
-        table = "loop_\n_ma_qa_metric.id\n_ma_qa_metric.name\n1 pLDDT\n3 PAE\nloop_\n"
+        table = "loop_\n_ma_qa_metric.id\n_ma_qa_metric.name\n_ma_qa_metric.type\n"
+        table += "1 pLDDT other\n3 PAE PAE\n4 'of residues' pLDDT\nloop_\n"
         for column in ["model_id", "label_asym_id", "label_seq_id", "metric_id"]:
             table += f"_ma_qa_metric_local.{column}\n"
         table += f"_ma_qa_metric_local.metric_value\n{rows}#\n"

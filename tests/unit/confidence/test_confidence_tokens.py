@@ -546,6 +546,25 @@ def test_chains_that_were_saved_in_another_order_are_noticed(
 
 
 @both
+def test_a_ligand_that_stood_between_the_chains_is_noticed(tmp_path, model):
+    """As PyMOL saves it behind them: only the sum of rows fits."""
+    sites = [Atom(f"C{i}", "LIG", "L", 1, 60 + i, 0, 0, het=True) for i in range(1, 8)]
+    with_ligand = model._replace(
+        atoms=[*model.atoms, *sites],
+        plddt=np.append(model.plddt, 50.0),
+        residues=[*model.residues, ("L", 1)],
+    )
+    rows = [*range(62), *[62] * 7]
+    pae = np.pad(model.pae, (0, 1), constant_values=20.0)
+    pae[62, 62] = 1.0
+    row = saved(tmp_path, "Boltz", with_ligand, model._replace(pae=pae[rows][:, rows]))
+    assert_measured(row, model)
+    rows = [*rows[:30], *rows[62:], *rows[30:62]]
+    row = saved(tmp_path, "Boltz", with_ligand, model._replace(pae=pae[rows][:, rows]))
+    assert_unused(row, ANOTHER_ORDER)
+
+
+@both
 @pytest.mark.parametrize("known", [True, False])
 def test_of_chains_of_equal_size_contacts_say_the_order_or_nothing_does(
     tmp_path, model, known

@@ -233,6 +233,13 @@ def test_iptm_is_that_between_the_partners_where_other_chains_are_in_the_model(
     assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, 0.2)
 
 
+@pytest.mark.parametrize("program", OF_PAIRS_OF_CHAINS)
+def test_iptm_of_more_chains_than_the_model_still_has_is_said_to_be(tmp_path, program):
+    row = of_three(tmp_path, program, (), THREE[5:], pae=False)
+    assert (row.iptm_of, row.interface_iptm) == (ALL_CHAINS, None)
+    assert row.reason.startswith("ipTM of pairs of chains is of 3 chains, but the mod")
+
+
 @pytest.mark.parametrize(
     "odd", [None, {}, [[0.5]], {"0": {"0": 0.5}}, [["a"] * 3] * 3, [[1.5] * 3] * 3]
 )
