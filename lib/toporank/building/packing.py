@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -17,7 +18,7 @@ from toporank.code import code_of
 from toporank.errors import GraphError
 from toporank.files import described
 from toporank.files.atomic import replacing
-from toporank.files.graph_file import REBUILD, Graph, read_graph
+from toporank.files.graph_file import Graph, read_graph
 from toporank.files.packfile import BETWEEN, Pack, check_alike, content_digest
 from toporank.structures.identity import DecoyKey
 
@@ -29,9 +30,9 @@ class Member(NamedTuple):
 
     split : of its decoy, or the name of an interface. graph : what messages call it.
 
-    sha256, content : checksum and bytes of it. quality_sha256 : of what its local quality is made
-    of; empty where that is unknown. read : makes the graph, if it is in no file of TopoRank; sha256
-    then names what it is made of.
+    sha256, content : checksum of it, and what gives the bytes that have it. quality_sha256 : of
+    what its local quality is made of; empty where that is unknown. read : makes the graph, if it is
+    in no file of TopoRank; sha256 then names what it is made of.
     """
 
     target: str
@@ -44,6 +45,15 @@ class Member(NamedTuple):
     read: Callable[[], Graph] | None = None
 
 
+TYPES: dict[str, type] = {
+    "x": np.float32,
+    "source": np.int32,
+    "destination": np.int32,
+    "edge_attr": np.float32,
+    "y": np.float32,
+    "edge_y": np.float32,
+}
+"""Of the numbers of a pack while it is written; the first two of its edges become one array."""
 EdgeQuality = Callable[[DecoyKey, Graph], np.ndarray]
 """Target and name of a decoy, and its graph with edges as a pack has them → local quality of these:
 float32, (E,).
@@ -86,18 +96,14 @@ def write_pack(
     digests = [_source_digest(member, code) for member in members]
     old, place = _reusable(path)
     n_read, first, residues, sizes = 0, None, [], []
-    with (
-        replacing(path) as temporary,
-        tempfile.TemporaryDirectory(".tmp", ".", path.parent) as folder,
-    ):
-        growing = _Growing(
-            Path(folder), graded=any(member.quality_sha256 for member in members)
-        )
+    is_graded = any(member.quality_sha256 for member in members)
+    with replacing(path) as temporary, _Growing(path.parent, is_graded) as growing:
         for member, digest in zip(members, digests, strict=True):
             if old and digest in place:
                 graph = old.graph(place[digest])
             else:
-                graph, n_read = _read(member, quality), n_read + 1
+                graph = _read(member, quality)
+                n_read += 1
             kind = graph.kind()
             first = first or (str(member.graph), kind, graph.metadata)
             check_alike(*first[:2], str(member.graph), kind)
@@ -126,67 +132,54 @@ def in_memory(members: Sequence[Member], joined: int = 0) -> Pack:
     return Pack.of([member[:3] for member in members], graphs, joined)
 
 
-class _Growing:
-    """The arrays of a pack, in files of a folder while graphs are added.
+class _Growing(contextlib.ExitStack):
+    """The arrays of a pack, in files without a name while graphs are added.
 
-    graded : whether `edge_y` is one.
+    folder : where there is room for them. is_graded : whether `edge_y` is one.
     """
 
-    def __init__(self, folder: Path, *, graded: bool):
-        self._folder = folder
-        for name in (
-            "x",
-            "source",
-            "destination",
-            "edge_attr",
-            "y",
-            *(["edge_y"] if graded else []),
-        ):
-            self._path(name).touch()
-
-    def _path(self, name: str) -> Path:
-        return self._folder / name
+    def __init__(self, folder: Path, is_graded: bool):
+        super().__init__()
+        self._files: dict[str, IO[bytes]] = {}
+        for name in TYPES:
+            if is_graded or name != "edge_y":
+                file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 -- closed with all
+                self._files[name] = self.enter_context(file)
 
     def add(self, graph: Graph) -> None:
         """Append a graph. An edge whose local quality is unknown has nan."""
-        source, destination = graph.edge_index.astype(np.int32)
+        edge_y = graph.edge_y
+        if edge_y is None:
+            edge_y = np.full(len(graph.edge_attr), np.nan)
+        source, destination = graph.edge_index
         arrays = {
             "x": graph.x,
             "source": source,
             "destination": destination,
             "edge_attr": graph.edge_attr,
+            "y": np.array([graph.y]),
+            "edge_y": edge_y,
         }
-        arrays["y"] = np.array([graph.y])
-        if self._path("edge_y").exists():
-            unknown = np.full(len(graph.edge_attr), np.nan)
-            arrays["edge_y"] = unknown if graph.edge_y is None else graph.edge_y
-        for name, array in arrays.items():
-            dtype = np.int32 if name in ("source", "destination") else np.float32
-            with open(self._path(name), "ab") as file:
-                file.write(np.ascontiguousarray(array, dtype).data)
+        for name, file in self._files.items():
+            file.write(np.ascontiguousarray(arrays[name], TYPES[name]).data)
 
     def arrays(self, node_width: int, edge_width: int) -> dict[str, np.ndarray]:
         """All of them, mapped into memory."""
-        with (
-            open(self._path("source"), "ab") as file,
-            open(self._path("destination"), "rb") as rest,
-        ):
-            shutil.copyfileobj(rest, file)
-        arrays = {
-            "x": _rows(self._mapped("x", np.float32), node_width),
-            "edge_index": self._mapped("source", np.int32).reshape(2, -1),
-            "edge_attr": _rows(self._mapped("edge_attr", np.float32), edge_width),
-            "y": self._mapped("y", np.float32),
-        }
-        if self._path("edge_y").exists():
-            arrays["edge_y"] = self._mapped("edge_y", np.float32)
+        destination = self._files.pop("destination")
+        destination.seek(0)
+        shutil.copyfileobj(destination, self._files["source"])
+        arrays = {}
+        for name, file in self._files.items():
+            # an empty file cannot be mapped
+            is_empty = file.tell() == 0
+            dtype = TYPES[name]
+            arrays[name] = (
+                np.zeros(0, dtype) if is_empty else np.memmap(file, dtype, "r")
+            )
+        arrays["x"] = _rows(arrays["x"], node_width)
+        arrays["edge_attr"] = _rows(arrays["edge_attr"], edge_width)
+        arrays["edge_index"] = arrays.pop("source").reshape(2, -1)
         return arrays
-
-    def _mapped(self, name: str, dtype: type) -> np.ndarray:
-        """A file as one row."""
-        if self._path(name).stat().st_size == 0:  # which cannot be mapped
-            return np.zeros(0, dtype)
-        return np.memmap(self._path(name), dtype, "r")
 
 
 def _rows(values: np.ndarray, width: int) -> np.ndarray:
@@ -197,10 +190,7 @@ def _read(member: Member, quality: EdgeQuality | None) -> Graph:
     """A graph as a pack has it."""
     if member.read is not None:
         return by_destination(member.read())
-    content = member.content()
-    if hashlib.sha256(content).hexdigest() != member.sha256:
-        raise GraphError("the graph is damaged", where=member.graph, remedy=REBUILD)
-    graph = by_destination(read_graph(content, member.graph))
+    graph = by_destination(read_graph(member.content(), member.graph))
     edge_y = None
     if quality and member.quality_sha256:
         edge_y = quality(member[:2], graph)
