@@ -34,6 +34,8 @@ OF_MODEL = (".json", ".npz", ".npy", ".pkl")
 """Endings of files that are called after a model and say something of it, whatever else their names
 say.
 """
+ARRAYS = (".npz", ".npy", ".pkl")
+"""Those of them that no program is given as its input."""
 UNUSED = re.compile(
     r"(?:.*[_.-])?(?:config|settings|timings?|metadata(?:_.*)?|manifest|inputs?)\.json"
     r"|(?:.*_)?features?(?:_.*)?\.(?:pkl|npz|json)"
@@ -219,8 +221,15 @@ def _looks_like(plain: str, models: set[str]) -> bool:
 
 
 def _is_called_after(plain: str, models: set[str]) -> bool:
-    """Whether a name begins or ends with that of a model."""
+    """Whether a name begins or ends with that of a model.
+
+    Or that of a model begins with it, such as `model_00.npz` beside `model_00_pred.pdb`.
+    """
     stem = Path(plain).stem
+    if plain.lower().endswith(ARRAYS):
+        begins = re.compile(re.escape(stem) + SEPARATOR.pattern)
+        if any(map(begins.match, models)):
+            return True
     parts = {stem}
     for separator in SEPARATOR.finditer(stem):
         parts.update((stem[: separator.start()], stem[separator.end() :]))

@@ -166,7 +166,7 @@ def unexplained(grouped: Grouped) -> dict[str, str]:
 
     It is the only one of its complex in its folder, single chains and the same pose once more
     aside, no copy of a model and not called after one, and says nothing of confidence: what
-    predictions began with looks so.
+    predictions began with looks so. Several states of one pose in a file, as of NMR, are one.
     """
     questions = {}
     written, candidates = _written(grouped)
@@ -174,11 +174,13 @@ def unexplained(grouped: Grouped) -> dict[str, str]:
         in_folders: dict[str, list[Decoy]] = defaultdict(list)
         for kind in kinds:
             for of_candidate, decoy in candidates.get(kind, ()):
-                if of_candidate <= kinds:
+                if of_candidate <= kinds and _are_one_pose(_states(decoy, grouped)):
                     in_folders[os.path.dirname(decoy.path)].append(decoy)
         for decoys in in_folders.values():
             complexes = [each for each in decoys if len(grouped.kinds[each.key]) > 1]
-            for decoy in decoys if _are_one_pose(complexes) else ():
+            if len(complexes) > STATES or not _are_one_pose(complexes):
+                continue
+            for decoy in decoys:
                 if not _is_model(decoy, models, grouped.sketches):
                     questions[decoy.path] = UNEXPLAINED
     return questions
@@ -186,13 +188,22 @@ def unexplained(grouped: Grouped) -> dict[str, str]:
 
 def _are_one_pose(decoys: list[Decoy]) -> bool:
     """Whether structures are one but for a relaxation, such as a start that was cleaned."""
-    if len(decoys) > STATES:
-        return False
+    if len(decoys) < 2:
+        return True
     try:
         complexes = [_file_of(decoy).complex() for decoy in decoys]
     except TopoRankError:
         return False
     return all(displacement(complexes[0], each) <= OTHER_POSE for each in complexes[1:])
+
+
+def _states(decoy: Decoy, grouped: Grouped) -> list[Decoy]:
+    """The first two models and the last of a file of several; the decoy of another file."""
+    sketch = grouped.sketches[decoy.path]
+    if not decoy.model or sketch is None:
+        return [decoy]
+    places = sorted({1, 2, len(sketch.models)})
+    return [decoy._replace(model=place) for place in places]
 
 
 OfKinds = dict[int, list[tuple[frozenset[int], Decoy]]]
@@ -222,7 +233,7 @@ def _written(
                 is_written = files_of_model(Path(decoy.path)) is not None
             if is_written:
                 models.append(decoy)
-            elif not decoy.model and program == PLAIN:
+            elif decoy.model < 2 and program == PLAIN:
                 others[min(kinds)].append((kinds, decoy))
         if len(models) >= FEWEST:
             of_first = grouped.kinds[models[0].key].values()
@@ -231,7 +242,8 @@ def _written(
 
 
 def _file_of(decoy: Decoy) -> DecoyFile:
-    return DecoyFile(decoy.target, decoy.name, Path(decoy.path))
+    path = Path(decoy.path)
+    return DecoyFile(decoy.target, decoy.name, path, model=decoy.model)
 
 
 def _shape(sketches: Sketches, decoy: Decoy) -> str:

@@ -43,6 +43,13 @@ def model(seed: int = 0, n: int = 8) -> list[Atom]:
     return atoms
 
 
+def in_one_file(*states: list[Atom]) -> str:
+    parts = []
+    for place, atoms in enumerate(states, 1):
+        parts.append(f"MODEL     {place:>4}\n{pdb(atoms)}ENDMDL\n")
+    return "".join(parts)
+
+
 def measured(seed: int, *lines: str) -> str:
     return "".join(lines) + pdb(model(seed))
 
@@ -199,18 +206,11 @@ def test_where_nothing_else_is_there_the_message_says_so(tmp_path):
 
 def several(seeds: Iterable[int], n: int = 8) -> str:
     """A file with a model for each seed."""
-    parts = []
-    for place, seed in enumerate(seeds, 1):
-        parts.append(f"MODEL     {place:>4}\n{pdb(model(seed, n))}ENDMDL\n")
-    return "".join(parts)
+    return in_one_file(*(model(seed, n) for seed in seeds))
 
 
 def poses() -> str:
-    parts = []
-    for place in (1, 2, 3):
-        ligand = shifted(model()[40:], float(place))
-        parts.append(f"MODEL     {place:>4}\n{pdb(model()[:40] + ligand)}ENDMDL\n")
-    return "".join(parts)
+    return in_one_file(*(model()[:40] + shifted(model()[40:], x) for x in (1.0, 2.0)))
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_a_failed_model_is_no_step_to_others(tmp_path):
 )
 def test_other_files_of_several_models_are_models(tmp_path, name, text):
     grouped = found(tmp_path, {"wt.pdb": pdb(model(0)), name: text})
-    assert len(grouped.decoys) == 4
+    assert len(grouped.decoys) == 1 + text.count("ENDMDL")
     assert not any(decoy.refused for decoy in grouped.decoys)
 
 
@@ -298,6 +298,7 @@ ALONE = {
         "start/a.pdb": START,
         "start/a_clean.pdb": pdb(replace(a, x=round(a.x + a.number % 2, 3)) for a in model(30)),
     },
+    "states of one pose": {"nmr.pdb": in_one_file(model(30), shifted(model(30), 1.0))},
     "two, each in a folder": {"start/a.pdb": START, "other/b.cif": mmcif(model(31))},
 }  # fmt: skip
 
@@ -317,6 +318,11 @@ NOT_ALONE = {
     "two poses": {
         "docked/one.pdb": START,
         "docked/two.pdb": pdb(model(30)[:40] + shifted(model(30)[40:], 12.0)),
+    },
+    "two poses in a file": {
+        "docked.pdb": in_one_file(
+            model(30), model(30)[:40] + shifted(model(30)[40:], 12.0)
+        )
     },
     "several": {f"docked/pose_{n}.pdb": pdb(model(30 + n)) for n in range(3)},
     "called after a model": {"refined/q_model_0_relaxed.pdb": START},
