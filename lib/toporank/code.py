@@ -58,11 +58,11 @@ def code_of(*parts: str) -> str:
 
 @functools.cache
 def _source(part: str) -> bytes:
-    """Names and contents of the files of a part: many steps use the same rooms."""
+    """Digest of the files of a part, with their names: many steps use the same rooms."""
     place = LIBRARY / part
     files = sorted(place.rglob("*")) if place.is_dir() else [place]
-    source = []
+    digest = hashlib.sha256()
     for path in files:
         if path.suffix in SUFFIXES:
-            source += [path.name.encode(), path.read_bytes()]
-    return b"\0".join([*source, b""])
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.digest()

@@ -44,8 +44,8 @@ def compression_of(filename: str) -> str:
     >>> compression_of("model.cif.ZST"), compression_of("model.cif")
     ('.zst', '')
     """
-    name = filename.lower()
-    return name[name.rindex(".") :] if name.endswith(ENDINGS) else ""
+    ending = filename[filename.rfind(".") :].lower()
+    return ending if ending in ENDINGS else ""
 
 
 def compression_in(content: bytes) -> str:

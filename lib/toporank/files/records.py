@@ -8,8 +8,8 @@ from typing import Any
 
 def to_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table with a header. No text in it may have a tab or line break."""
-    lines = ["\t".join(map(str, cells)) for cells in [columns, *rows]]
-    return "\n".join([*lines, ""])
+    line = "\t".join(["%s"] * len(columns)) + "\n"
+    return "".join([line % tuple(cells) for cells in [columns, *rows]])
 
 
 def from_lines(text: str) -> list[list[str]]:

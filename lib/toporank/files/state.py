@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -30,9 +29,9 @@ MISSING = FileState(-1, 0)
 def state_of(path: Path | str) -> FileState:
     """The state of a file, or of what a link leads to. Raises OSError."""
     status = os.stat(path)
-    text = f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
-    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-    return FileState(status.st_size, int.from_bytes(digest, "big"))
+    # Python hashes numbers the same way in each process
+    version = hash((status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+    return FileState(status.st_size, version)
 
 
 def state_if_there(path: Path | str, content: str = "") -> FileState:

@@ -166,13 +166,13 @@ def _several_molecules(decoys: Iterable[Decoy], sketches: Sketches) -> list[str]
     It is a sentence about the first such file, or nothing.
     """
     notes: dict[str, str] = {}
-    for path in sorted({decoy.path for decoy in decoys if not decoy.refused}):
-        sketch = sketches.get(path)
-        if sketch and sketch.notes:
+    refused = {decoy.path for decoy in decoys if decoy.refused}
+    for path, sketch in sketches.items():
+        if sketch and sketch.notes and path not in refused:
             notes[path] = "; ".join(sketch.notes)
     if not notes:
         return []
-    path = next(iter(notes))
+    path = min(notes)
     n_others = len(notes) - 1
     others = f" and {n_others:,} other file{'s' * (n_others > 1)}" if n_others else ""
     return [f"in {printable(os.path.basename(path))}{others}: {notes[path]}"]

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from toporank.files.printable_names import free_name, name_problem, table_name
-from toporank.finding.scan import Folders, Scan
+from toporank.finding.scan import Folders, Scan, holder_and_sample
 from toporank.programs import catalogue
 from toporank.structures.identity import INTERMEDIATE, Decoy, Status, model_name
 
@@ -79,7 +79,8 @@ def _named_models(
 ) -> Iterator[tuple[str, str, str]]:
     """(target, decoy name, path) of every structure, in order of the files."""
     name_of_root = scan.folder.resolve().name
-    holders = {place.holder for place in scan.models} - {()}
+    folders = {place.folders for place in scan.models}
+    holders = {holder_and_sample(each)[0] for each in folders} - {()}
     claims = {holder: _claim(holder, holders, targets) for holder in holders}
     labels = _labels(claims.values(), targets)
     claims_of_label: dict[str, list[Folders]] = {}
@@ -91,7 +92,8 @@ def _named_models(
             jobs_at_top.add(catalogue.first_group("job", place.file.name))
     jobs_at_top.discard("")
     for place in scan.models:
-        holder, sample, file = place.holder, place.sample, place.file
+        holder, sample = holder_and_sample(place.folders)
+        file = place.file
         name = model_name(file.name)
         if sample and sample[0] not in name:
             name = f"{sample[0]}_{name}"

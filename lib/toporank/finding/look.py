@@ -158,16 +158,14 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         parts = []
         for chains, pairs, modified in _as_tuples(content["models"]):
             of_bodies = tuple(map(Pair._make, pairs))
-            parts.append(ModelSketch(chains, of_bodies, modified))
+            parts.append((chains, of_bodies, modified))
         for name, (state, file, sha256, size, own) in content["files"].items():
             models = []
             for part, shape, b_factors in own:
                 of_chains = _as_tuples(b_factors)
-                model = parts[part]._replace(shape=shape, b_factors=of_chains)
-                models.append(model)
-            sketch = files[file]._replace(
-                models=tuple(models), content=sha256, size=size
-            )
+                models.append(ModelSketch(*parts[part], shape, of_chains))
+            numbers, _, _, _, *shared = files[file]
+            sketch = Sketch(numbers, tuple(models), sha256, size, *shared)
             cached[name] = FileState._make(state), sketch
     except (OSError, ValueError, LookupError, TypeError):
         return {}

@@ -28,7 +28,8 @@ def mutants(grouped: Grouped) -> list[str]:
     of_decoys = Sequences(grouped.sketches)
     for target, members in groupby(grouped.decoys, key=attrgetter("target")):
         decoys = list(members)
-        alike = {id(of_decoys.of(decoy)): decoy for decoy in decoys}
+        # decoys with the same chains have one object with their kinds
+        alike = {id(grouped.kinds[decoy.key]): decoy for decoy in decoys}
         different: dict[int, set[str]] = {}
         for decoy in alike.values():
             kinds = grouped.kinds[decoy.key]

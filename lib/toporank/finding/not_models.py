@@ -73,6 +73,8 @@ def experiments(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, str]:
     Where nothing but experiments is there, they are what shall be scored; and so are poses that
     inherited the lines of the one structure that they were made of.
     """
+    if not any(sketch and sketch.experiment for sketch in sketches.values()):
+        return {}
     measured: dict[str, Sketch] = {}
     places: dict[tuple, set[str]] = defaultdict(set)
     has_models = False
@@ -128,6 +130,8 @@ def with_trajectories(decoys: Iterable[Decoy], sketches: Sketches) -> list[Decoy
 
 def _steps_in_files(decoys: Iterable[Decoy], sketches: Sketches) -> set[str]:
     """Paths of files that may be the steps of a trajectory, a file each."""
+    if not any(sketch and sketch.is_noise for sketch in sketches.values()):
+        return set()
     paths: dict[str, list[str]] = defaultdict(list)
     with_noise = set()
     for decoy in decoys:

@@ -53,26 +53,24 @@ Folders = tuple[str, ...]
 class Place(NamedTuple):
     """Where a structure lies.
 
-    folders : names of the folders between the given one and the file. holder : those of its target.
-    sample : that of a sample of a predictor, if any.
+    folders : names of the folders between the given one and the file.
     """
 
     folders: Folders
     file: os.DirEntry
 
     @property
-    def sample(self) -> Folders:
-        """Samples of a predictor lie in folders of their own, but are of one target."""
-        return _holder_and_sample(self.folders)[1]
-
-    @property
     def holder(self) -> Folders:
         """The folders of its target."""
-        return _holder_and_sample(self.folders)[0]
+        return holder_and_sample(self.folders)[0]
 
 
 @functools.cache  # most files lie beside many others
-def _holder_and_sample(folders: Folders) -> tuple[Folders, Folders]:
+def holder_and_sample(folders: Folders) -> tuple[Folders, Folders]:
+    """The folders of a target, and that of a sample, if any.
+
+    Samples of a predictor lie in folders of their own, but are of one target.
+    """
     is_output = len(folders) > 1 and folders[-1] == "predictions"
     above = folders[:-1] if is_output else folders
     if above and catalogue.match_of("samples", above[-1]):

@@ -66,7 +66,7 @@ def _ranked(names: frozenset[str]) -> dict[str, str]:
     """Models called `ranked_N` → what stands before that: each of several runs has its own."""
     prefixes = {}
     for name in names:
-        match = RANKED.fullmatch(stem_of(name))
+        match = "ranked_" in name and RANKED.fullmatch(stem_of(name))
         if match:
             prefixes[name] = match["prefix"] or ""
     return prefixes

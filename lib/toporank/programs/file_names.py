@@ -24,13 +24,14 @@ def _entries(folder: Path) -> tuple[frozenset[str], ...]:
     links = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            with contextlib.suppress(OSError):  # a link to itself is neither
-                if entry.is_symlink():
-                    links.append(entry.name)
-                if entry.is_file():
-                    files.append(entry.name)
-                elif entry.is_dir():
-                    folders.append(entry.name)
+            if entry.is_symlink():
+                links.append(entry.name)
+                if not os.path.exists(entry.path):  # a link to itself is neither
+                    continue
+            if entry.is_file():
+                files.append(entry.name)
+            elif entry.is_dir():
+                folders.append(entry.name)
     return frozenset(files), frozenset(folders), frozenset(links)
 
 

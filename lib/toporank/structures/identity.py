@@ -22,8 +22,11 @@ FORMATS = {".pdb": "pdb", ".ent": "pdb", ".cif": "mmcif", ".mmcif": "mmcif"}
 """Structure suffixes and the format each means; every one may be followed by that of a
 compression.
 """
-ASSEMBLY = re.compile(r"\.pdb\d+", re.IGNORECASE)
-"""Suffix of the file of a biological assembly at the wwPDB: `1abc.pdb1.gz`."""
+SUFFIX = re.compile(
+    rf"({'|'.join(FORMATS)}|.pdb\d+)({'|'.join(ENDINGS)})?\Z".replace(".", r"\."),
+    re.IGNORECASE,
+)
+"""Suffix of a structure; that of a biological assembly at the wwPDB is `.pdb1`."""
 HEAD = 1 << 16
 """Bytes at the beginning of a file in which its first atoms are looked for."""
 PACKED = 1 << 22
@@ -102,12 +105,11 @@ def split_suffix(filename: str) -> tuple[str, str] | None:
 
     Only known suffixes are removed; nothing else in the name is interpreted.
     """
-    base, dot, ending = without_compression(filename).rpartition(".")
-    suffix = dot + ending
+    match = SUFFIX.search(filename)
     # a name of dots alone before it is that of a hidden file
-    if base.strip(".") and (suffix.lower() in FORMATS or ASSEMBLY.fullmatch(suffix)):
-        return base, filename[len(base) :]
-    return None
+    if match is None or not filename[: match.start()].strip("."):
+        return None
+    return filename[: match.start()], match[0]
 
 
 def model_name(filename: str) -> str:

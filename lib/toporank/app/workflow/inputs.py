@@ -274,14 +274,15 @@ class Plans:
         """The state of all files in which predictors may describe decoys, as a digest."""
         decoys = self.check.of(dataset).decoys if self.check else []
         paths = {decoy.path for decoy in decoys}
-        folders = set(map(os.path.dirname, paths))
-        for folder in list(folders):
+        states = set()
+        for folder in set(map(os.path.dirname, paths)):
+            folders = {Path(folder)}
             for name in links_in(Path(folder)):
                 path = os.path.join(folder, name)
                 if path in paths:
-                    folders.add(os.path.dirname(os.path.realpath(path)))
-        states = confidence_files.states(map(Path, folders))
-        return digest(states) if states else ""
+                    folders.add(Path(path).resolve().parent)
+            states.update(confidence_files.states(folders))
+        return digest(sorted(states)) if states else ""
 
     def natives_state(self, wildcards: Any) -> str:
         """Which natives the targets of a chunk have, with states of their files, as a digest."""
