@@ -8,9 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from toporank.structures.complex import Complex
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 os.environ.setdefault(
@@ -48,6 +52,15 @@ def read(tmp_path: Path) -> Callable:
     from toporank.structures.read import read_complex
 
     return lambda text, name="d.pdb": read_complex(write(tmp_path / name, text))
+
+
+@pytest.fixture(scope="session")
+def decoy() -> Complex:
+    """A decoy of the example, with hydrogens."""
+    from structures_text import EXAMPLES
+    from toporank.structures.read import read_complex
+
+    return read_complex(EXAMPLES / "1GCQ/mid1.pdb")
 
 
 @pytest.fixture(scope="session")

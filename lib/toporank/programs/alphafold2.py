@@ -141,5 +141,6 @@ ALPHAFOLD2 = Program(
     unused=r"(?:.*[_.-])?relax_metrics\.json",
     further=further,
     named_alone=True,
+    ranks_by_iptm=True,
     proteins_only=True,
 )

@@ -195,6 +195,7 @@ class Program(NamedTuple):
     further : files in other folders that count for the models of a folder
     docking : of a docking program
     named_alone : whether no other program gives such names to its models
+    ranks_by_iptm : whether its ranking score is 0.8 ipTM + 0.2 pTM
     named_like : whether others name models as this does: then files beside them go first
     proteins_only : whether its models have other chains only if these were added since
     shifts_plddt : whether B factors behind a modified residue are the pLDDT of other residues
@@ -218,6 +219,7 @@ class Program(NamedTuple):
     further: Callable[[Path], list[Path]] | None = None
     docking: DockingOutput | None = None
     named_alone: bool = False
+    ranks_by_iptm: bool = False
     named_like: bool = False
     proteins_only: bool = False
     shifts_plddt: bool = False

@@ -11,7 +11,7 @@ import pandas as pd
 
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.confidence.table import INCOMPLETE, OK, Confidence
-from toporank.programs.alphafold2 import ALPHAFOLD2
+from toporank.programs.catalogue import program_called
 from toporank.ranking.agreement import OtherFirst, other_first
 from toporank.ranking.interfaces import (
     LISTED,
@@ -122,9 +122,9 @@ def target_table(
             stated["iptm_of"] == "", stated["interface_iptm"]
         )
         ranking = stated["ranking_score"].astype(float)
-        ranking = ranking.where(
-            (stated["predictor"] == ALPHAFOLD2.name) & (ranking <= 1)
-        )
+        programs = map(program_called, stated["predictor"])
+        by_iptm = np.array([program.ranks_by_iptm for program in programs], bool)
+        ranking = ranking.where(by_iptm & (ranking <= 1))
         highest = [
             measure.astype(float).groupby(stated["target"]).max().reindex(table.index)
             for measure in (between, ranking)

@@ -23,7 +23,7 @@ from _synthetic import (
     SMALL,
     labelled,
     local_pack,
-    members,
+    packed,
     predict,
     random_graph,
     small_run,
@@ -33,7 +33,6 @@ from _synthetic import (
 )
 from pytorch_lightning.callbacks import Callback
 
-from toporank.building.packing import write_pack
 from toporank.comparing.homology.chain_tables import ChainRow, write_chains
 from toporank.errors import CheckpointError, ConfigError, TrainingError
 from toporank.files.packfile import PackedGraphs
@@ -88,11 +87,6 @@ def train(run: Run, *packs: Path, output: str | None = None, **other) -> Path:
     folder = Path(output or run.name)
     train_run(run, TrainingGraphs(list(packs), **other), 1, folder, STORE)
     return folder
-
-
-def packed(path: Path, graphs: dict) -> Path:
-    write_pack(path, members(path.with_suffix(".graphs"), graphs))
-    return path
 
 
 def metrics(folder: Path) -> pd.DataFrame:

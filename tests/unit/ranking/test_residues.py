@@ -16,6 +16,7 @@ from _synthetic import (
     METADATA,
     labelled,
     members,
+    packed,
     random_graph,
 )
 from torch_geometric.data import Data
@@ -56,11 +57,6 @@ def chain_graph(seed: int, names: list[str]) -> Data:
     graph.edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     graph.metadata["residues"] = names
     return graph
-
-
-def packed(path: Path, graphs: dict[tuple[str, str, str], Data]) -> Path:
-    write_pack(path, members(path.with_suffix(".graphs"), graphs))
-    return path
 
 
 def test_the_quality_of_a_residue_is_the_mean_over_the_contacts_that_point_to_it(

@@ -31,11 +31,6 @@ REFERENCE = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def decoy() -> Complex:
-    return read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
-
-
 def all_of(complex_: Complex) -> Dssp:
     return builtin_dssp(complex_, np.arange(len(complex_.residues)))
 

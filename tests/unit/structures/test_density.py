@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from _complexes import copies
 
-from structures_text import EXAMPLES, Atom, ca_trace, pdb, write
+from structures_text import Atom, ca_trace, pdb, write
 from toporank.errors import StructureError
 from toporank.features import interface
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
@@ -20,11 +20,6 @@ from toporank.structures.density import MAX_HEAVY, check_density, most_in_a_cube
 from toporank.structures.read import read_complex
 
 MIB = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def decoy() -> Complex:
-    return read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
 
 
 def crowded(one: Complex, count: int, blur: float = 0.0) -> Complex:

@@ -22,11 +22,6 @@ from toporank.structures.read import read_complex
 
 
 @pytest.fixture(scope="module")
-def decoy():
-    return read_complex(EXAMPLES / "1GCQ" / "mid1.pdb")
-
-
-@pytest.fixture(scope="module")
 def dssp(decoy):
     return run_dssp(decoy)
 
