@@ -87,6 +87,11 @@ class Chain:
         )
 
 
+def n_residues(chains: Mapping[str, Chain]) -> int:
+    """How many residues chains have together."""
+    return sum(len(chain.sequence) for chain in chains.values())
+
+
 def chains_by_name(
     residues: Iterable[ResidueId],
     letters: Iterable[str],

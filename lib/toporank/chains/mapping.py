@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping as MappingType
+from collections.abc import Sequence
 from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
 
 from toporank.chains.alignment import align, most_identical, pieces
-from toporank.chains.chain import Chain
+from toporank.chains.chain import Chain, n_residues
 from toporank.chains.match import superposition
 from toporank.chains.thresholds import (
     BELOW_BEST,
@@ -257,16 +258,12 @@ def correspond(native: dict[str, Chain], decoy: dict[str, Chain]) -> Corresponde
     """
     whole = _cut_and_mapped(native, decoy)
     n_whole = _n_identical(whole)
-    n_residues = min(_n_residues(native), _n_residues(decoy))
     molecules = _molecules(decoy)
-    if n_whole >= WELL_MATCHED * n_residues or len(molecules) == len(decoy):
+    well_matched = WELL_MATCHED * min(n_residues(native), n_residues(decoy))
+    if n_whole >= well_matched or molecules is decoy:
         return whole
     apart = _cut_and_mapped(native, molecules)
     return apart if WELL_MATCHED * _n_identical(apart) > n_whole else whole
-
-
-def _n_residues(chains: Chains) -> int:
-    return sum(len(chain.sequence) for chain in chains.values())
 
 
 def _n_identical(found: Correspondence) -> int:
@@ -278,18 +275,13 @@ def _n_identical(found: Correspondence) -> int:
     return n
 
 
-def _molecules(chains: Chains) -> dict[str, Chain]:
+def _molecules(chains: dict[str, Chain]) -> dict[str, Chain]:
     """The chains; each molecule of one that is several for itself."""
-    parted: dict[str, Chain] = {}
+    pieces_of = {}
     for name, chain in chains.items():
         stretches = [each for each in chain.molecules if each.stop - each.start > 1]
-        if len(stretches) < 2:
-            parted[name] = chain
-            continue
-        for number, residues in enumerate(stretches, 1):
-            piece_name = free_name(f"{name}/{number}", {*chains, *parted})
-            parted[piece_name] = chain.piece(piece_name, residues)
-    return parted
+        pieces_of[name] = stretches if len(stretches) > 1 else []
+    return _cut(chains, pieces_of)
 
 
 def _cut_and_mapped(
@@ -312,12 +304,19 @@ def _cut_and_mapped(
 def _with_pieces(
     chains: dict[str, Chain], others: dict[str, Chain]
 ) -> dict[str, Chain]:
-    """The chains, those cut into pieces that are several of the others.
-
-    It is the same object where no chain is cut.
-    """
+    """The chains, those cut into pieces that are several of the others."""
     parts = tuple((name, chain.sequence) for name, chain in others.items())
     pieces_of = {name: pieces(chain.sequence, parts) for name, chain in chains.items()}
+    return _cut(chains, pieces_of)
+
+
+def _cut(
+    chains: dict[str, Chain], pieces_of: MappingType[str, Sequence[slice]]
+) -> dict[str, Chain]:
+    """The chains, some of them in pieces: the same object where none is cut.
+
+    pieces_of : each chain; empty where it stays whole
+    """
     if not any(pieces_of.values()):
         return chains
     cut: dict[str, Chain] = {}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toporank.chains.chain import Chain, inverted
+from toporank.chains.chain import Chain, inverted, n_residues
 from toporank.chains.mapping import mappings
 from toporank.chains.match import matched
 from toporank.chains.partners import ChainMap
@@ -52,12 +52,10 @@ def chain_maps(decoys: Mapping[str, TouchingChains]) -> dict[str, ChainMap]:
     """
     if not decoys:
         return {}
-    n_residues = {}
+    precedence = {}
     for name, decoy in decoys.items():
-        n_residues[name] = sum(len(chain.sequence) for chain in decoy.chains.values())
-    reference = min(
-        decoys, key=lambda name: (-len(decoys[name].chains), -n_residues[name], name)
-    )
+        precedence[name] = -len(decoy.chains), -n_residues(decoy.chains), name
+    reference = min(decoys, key=precedence.__getitem__)
     possible, target_chains = _possible_maps(decoys, reference)
     chosen = _chosen(decoys, target_chains, possible)
     in_reference = {target: chain for chain, target in chosen[reference].items()}
@@ -139,7 +137,7 @@ class TargetResidues:
 
     def places(self, chains: Mapping[str, Chain], chain_map: ChainMap) -> np.ndarray:
         """Where the residues of a decoy are in this row, int, (n,); -1 of those that it lacks."""
-        places = np.full(sum(len(chain.sequence) for chain in chains.values()), -1)
+        places = np.full(n_residues(chains), -1)
         for name, chain in chains.items():
             target = chain_map.get(name, name)
             if target in self._start:
