@@ -180,26 +180,53 @@ def scored_interfaces(
 def with_contacts(
     table: Iterable[InterfaceRow], contacts: pd.DataFrame
 ) -> list[InterfaceRow]:
-    """Return the table with `n_contacts`, as far as the contacts of a decoy are known.
+    """Return the table with `n_contacts`, and with DockQ that others than the networks know of.
+
+    Partners that lie right to a third lie right to each other. So DockQ is no lower than that of
+    the weaker of two such interfaces, as far as the contacts agree: no more than their mean quality
+    (docs/research/scorer.md#several-interfaces).
 
     contacts : as from `residue_quality.with_quality`
     """
-    of_decoys: dict[DecoyKey, Counter[frozenset[str]]] = {}
-    columns = (contacts[name] for name in (*KEY, "first", "second"))
-    for target, decoy, *ends in zip(*columns, strict=True):
+    of_decoys: dict[DecoyKey, dict[frozenset[str], list[float]]] = {}
+    columns = (contacts[name] for name in (*KEY, "first", "second", "pred_quality"))
+    for target, decoy, *ends, quality in zip(*columns, strict=True):
         chains = frozenset(end.rpartition(":")[0] for end in ends)
-        of_decoys.setdefault((target, decoy), Counter())[chains] += 1
+        of_decoy = of_decoys.setdefault((target, decoy), {})
+        of_decoy.setdefault(chains, []).append(quality)
     rows = []
-    for row in table:
-        of_decoy = of_decoys.get(row[:2])
-        if of_decoy and row.n_ca_pairs is not None:
-            first, second = map(chains_of, (row.chains or row.interface).split(":"))
-            n_contacts = sum(
-                of_decoy[frozenset(pair)] for pair in product(first, second)
-            )
-            row = row._replace(n_contacts=n_contacts)
-        rows.append(row)
+    for key, group in groupby(table, key=itemgetter(0, 1)):
+        of_decoy = of_decoys.get(key, {})
+        of_model = list(group)
+        dockq_of = {}
+        for row in of_model:
+            if row.dockq is not None:
+                dockq_of[frozenset(row.interface.split(":"))] = row.dockq
+        for row in of_model:
+            if of_decoy and row.n_ca_pairs is not None:
+                first, second = map(chains_of, (row.chains or row.interface).split(":"))
+                qualities = []
+                for pair in product(first, second):
+                    qualities += of_decoy.get(frozenset(pair), [])
+                row = row._replace(n_contacts=len(qualities))
+                if row.dockq is not None and qualities:
+                    third = _by_third_partners(row.interface.split(":"), dockq_of)
+                    agreed = min(third, float(np.mean(qualities)))
+                    row = row._replace(dockq=max(row.dockq, round(agreed, DECIMALS)))
+            rows.append(row)
     return rows
+
+
+def _by_third_partners(
+    pair: list[str], dockq_of: Mapping[frozenset[str], float]
+) -> float:
+    """DockQ of the weaker interface of two partners with a third; the best of all thirds."""
+    links: dict[str, list[float]] = {}
+    for both, dockq in dockq_of.items():
+        if len(both.intersection(pair)) == 1:
+            (third,) = both.difference(pair)
+            links.setdefault(third, []).append(dockq)
+    return max((min(link) for link in links.values() if len(link) == 2), default=0.0)
 
 
 def antibodies_of(chains: Iterable[ChainRow]) -> set[str]:

@@ -189,13 +189,9 @@ class TargetScorer:
             kind = kind_of_complex(row.sequence for row in chains)
             kinds = {plan[0].target: kind}
             scores = judged(judge, scores, compared, copies, stated, kinds)
-        interfaces = scored_interfaces(table, scores)
         of_decoys = {
             (one.target, one.decoy): one for one in scores if not one.interface
         }
-        estimates = how_far_to_trust(
-            judge, coverage, with_headlines(of_decoys.values(), interfaces)
-        )
         residues, contacts = with_quality(
             predicted.residues,
             predicted.contacts,
@@ -204,13 +200,17 @@ class TargetScorer:
             copies,
             judge.quality if judge else None,
         )
+        interfaces = with_contacts(scored_interfaces(table, scores), contacts)
+        estimates = how_far_to_trust(
+            judge, coverage, with_headlines(of_decoys.values(), interfaces)
+        )
         result = TargetResult(
             target=plan[0].target,
             coverage=coverage,
             fates=list(fates),
             chains=chains,
             confidence=confidence,
-            interfaces=with_contacts(interfaces, contacts),
+            interfaces=interfaces,
             comparison=comparison_table(
                 [row for row in coverage if row[:2] not in not_asked], compared
             ),

@@ -74,6 +74,14 @@ function namedSide(model, labels) {
 
 const scaleBar = (colours, from, to) => `<span class="scale"><span>${from}</span><i style="background:linear-gradient(90deg,${colours.join(",")})"></i><span>${to}</span></span>`;
 
+// Of all matrices one has a selection: take those of the others away.
+function unmark(kept = null) {
+  for (const figure of $(".matrix").filter(figure => figure !== kept)) {
+    figure.querySelector(".chosen").setAttribute("width", 0);
+    figure.querySelector("output").textContent = "";
+  }
+}
+
 // rows, columns: sides. colour: of a cell, [r, g, b] or null. words: of a cell. choose: takes the residues of rows and columns.
 function matrixFigure({ title, text, scale, rows, columns, colour, words, choose }) {
   const canvas = make("canvas", { width: columns.n, height: rows.n, tabindex: 0, role: "img", "aria-label": `${title}. ${text} Arrow keys read it, Shift selects, Enter shows it in the structure.` });
@@ -95,16 +103,17 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, choose
   plot.prepend(canvas);
   let from = null, to = null;
   const mark = () => {
+    unmark(figure);
     const [r, height] = [Math.min(from.r, to.r), Math.abs(from.r - to.r) + 1], [c, width] = [Math.min(from.c, to.c), Math.abs(from.c - to.c) + 1];
     for (const [key, value] of Object.entries({ x: c, y: r, width, height })) rect.setAttribute(key, value);
     const span = (side, start, n) => n > 1 ? `${side.label(start)} to ${side.label(start + n - 1)}` : side.label(start);
     output.textContent = width * height > 1 ? `${span(rows, r, height)} and ${span(columns, c, width)}` : words(r, c);
     return { r, height, c, width };
   };
-  const clear = () => { rect.setAttribute("width", 0); output.textContent = ""; from = null; choose([], []); };
+  const clear = () => { from = null; choose([], []); };
   const take = () => {
     const { r, height, c, width } = mark();
-    choose(rows.groups.slice(r, r + height).flat(), columns.groups.slice(c, c + width).flat());
+    choose(rows.groups.slice(r, r + height).flat(), columns.groups.slice(c, c + width).flat(), figure);
   };
   const cellAt = event => {
     const box = canvas.getBoundingClientRect(), within = (share, n) => Math.max(0, Math.min(n - 1, Math.floor(share * n)));

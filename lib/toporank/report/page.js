@@ -195,19 +195,31 @@ function addressed() {
   return i < 0 ? null : { i, k: Math.max(0, M[i].decoy.indexOf(decoy)) };
 }
 
-function setAddress() {
+// Each selection is a step of the history, so that Back shows the one before.
+function setAddress(step = "pushState") {
   const parts = state.open < 0 ? [] : [T.target[state.open], M[state.open].decoy[state.model]];
-  try { history.replaceState(null, "", `#${parts.map(encodeURIComponent).join("/")}`); } catch { /* a notebook has no address */ }
+  const address = `#${parts.map(encodeURIComponent).join("/")}`;
+  if (address === (location.hash || "#")) return;
+  try { history[step](null, "", address); } catch { /* a notebook has no address */ }
 }
 
+// The page without an address shows what it showed at first; with an empty one, no row is open.
 function followAddress() {
-  const place = addressed();
-  if (!place) return;
-  if (state.open === place.i) select(place.k);
-  else {
-    open(place.i, place.k);
-    rows[place.i]?.scrollIntoView();
+  const { i, k } = addressed() ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
+  if (i < 0) return close();
+  goTo(i, k);
+  setAddress("replaceState");  // a copy is its original
+}
+
+// Open a row wherever it is, and select a model.
+function goTo(i, k) {
+  if (state.open === i) return select(k, false);
+  if (!matching.includes(i)) {
+    find.value = only.value = protein.value = "";
+    filter();
   }
+  open(i, k);
+  rows[i]?.scrollIntoView();
 }
 
 function quotedCell(value) {
@@ -279,11 +291,8 @@ function drawPairs(baits) {
   box.onclick = ({ target }) => {
     const i = target.closest("button")?.dataset.i;
     if (i == null) return;
-    find.value = only.value = protein.value = "";
-    filter();
-    if (state.open !== +i) open(+i);
+    goTo(+i, 0);
     setAddress();
-    rows[i].scrollIntoView();
   };
 }
 

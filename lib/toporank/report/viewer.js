@@ -94,11 +94,11 @@ async function showModel(i, k) {
 }
 
 function drawMatrices(model, matrices) {
-  const box = document.getElementById("pictures"), maps = model.head.maps, pick = (rows, columns) => choose(rows, columns);
+  const box = document.getElementById("pictures"), maps = model.head.maps;
   const figures = [];
-  if (matrices?.pae) figures.push(paeFigure(matrices.pae, model, pick));
-  if (maps.length) figures.push(contactFigure(maps[0], model, pick));
-  if (matrices?.contacts) figures.push(probabilityFigure(matrices.contacts, model, pick));
+  if (matrices?.pae) figures.push(paeFigure(matrices.pae, model, choose));
+  if (maps.length) figures.push(contactFigure(maps[0], model, choose));
+  if (matrices?.contacts) figures.push(probabilityFigure(matrices.contacts, model, choose));
   if (matrices?.head.chains?.length > 1) figures.push(pairsTable(matrices.head));
   box.replaceChildren(...figures);
   box.map = figures[Number(Boolean(matrices?.pae))];
@@ -124,7 +124,7 @@ function weakest({ quality, residues }) {
 function prepare(box) {
   box.append(stage);  // one drawing surface for all targets: browsers allow few
   if (!viewer) {
-    viewer = $3Dmol.createViewer(stage, { antialias: true });
+    viewer = $3Dmol.createViewer(stage, { antialias: true, id: "structure" });
     stage.addEventListener("wheel", event => { if (!event.ctrlKey) event.stopPropagation(); }, true);
     dark.addEventListener("change", () => shown && paint());
     for (const kind of ["beforeprint", "afterprint"]) addEventListener(kind, () => { printing = kind === "beforeprint"; if (shown) paint(); });
@@ -210,8 +210,9 @@ function look() {
   viewer.render();
 }
 
-// Residues that were chosen in a matrix.
-function choose(rows, columns) {
+// Residues that were chosen in a matrix, which keeps its mark.
+function choose(rows, columns, figure = null) {
+  unmark(figure);
   picked = [new Set(rows), new Set(columns)];
   if (viewer && shown === document.getElementById("pictures").model) paint();
 }

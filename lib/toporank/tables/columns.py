@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toporank.tables.declared import MORE, PERCENT, SENT, SHOWN, WHOLE, Column, Table
+from toporank.tables.declared import (
+    FILE,
+    MORE,
+    PERCENT,
+    SENT,
+    SHOWN,
+    WHOLE,
+    Column,
+    Table,
+)
 from toporank.tables.of_predictors import (
     CONFIDENCE,
     DECOY,
@@ -116,7 +125,7 @@ MODELS = Table(
         STATUS,
         REASON,
         Column("duplicate_of", str, "the model that it is a copy of", page=SENT),
-        Column("path", str, "its file"),
+        Column("path", FILE, "its file, from the folder of this table"),
     ),
 )
 DETAILS = Table(
@@ -196,7 +205,7 @@ TARGETS = Table(
         *INTERVAL,
         P_ACCEPTABLE,
         Column("best", str, "the best model", "best model", page=SHOWN),
-        Column("file", str, "its file"),
+        Column("file", FILE, "its file, from the folder of this table"),
         Column("n_models", WHOLE, "models, without copies", "models", page=SHOWN),
         Column("n_scored", WHOLE, "models with a score", page=SENT),
         Column(

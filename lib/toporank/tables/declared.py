@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 WHOLE = "Int64"
-"""Kind of a column of integers that may be unknown. Others are str and float."""
+"""Kind of a column of integers that may be unknown. Others are str, float and `FILE`."""
+FILE = Path
+"""Kind of a column of paths: in a file relative to its folder, in Python absolute texts."""
 SHOWN, MORE, SENT = "shown", "more", "sent"
 """On the page: a column, one behind “More columns”, and a value that other cells show."""
 PERCENT = "percent"
@@ -20,7 +23,7 @@ class Column:
     Attributes
     ----------
     name : in files and in Python
-    kind : str, float or `WHOLE`
+    kind : str, float, `WHOLE` or `FILE`
     meaning : in a sentence, with units
     head : what people read above it; the name where it is empty
     shown : decimals where people read it, or `PERCENT`

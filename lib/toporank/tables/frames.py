@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 from toporank.errors import RecordError, printable
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import restored, table_text
-from toporank.tables.declared import WHOLE, Column, Table
+from toporank.tables.declared import FILE, WHOLE, Column, Table
 
 SCORE_AGAIN = "score the models again"
 BOM = "\ufeff"
@@ -28,11 +29,11 @@ programs that read tables may stumble over it.
 def typed(frame: pd.DataFrame, kinds: Mapping[str, Any]) -> pd.DataFrame:
     """Return a table with these columns and their kinds; an unknown text is empty.
 
-    kinds : name → str, float or `WHOLE`
+    kinds : name → str, float, `WHOLE` or `FILE`
     """
     table = frame.reindex(columns=list(kinds))
     for name, kind in kinds.items():
-        if kind is str:
+        if kind in (str, FILE):
             table[name] = table[name].astype(object).fillna("")
         else:
             table[name] = pd.to_numeric(table[name]).astype(float).astype(kind)
@@ -68,14 +69,24 @@ def write(table: Table, frame: pd.DataFrame, path: Path | str) -> None:
     Unknown values are empty cells, no name becomes a formula of a spreadsheet, and a spreadsheet
     shows every letter.
     """
-    names = [column.name for column in with_values(table, frame)]
-    write_frame(frame[names], path, table.decimals)
+    columns = with_values(table, frame)
+    names = [column.name for column in columns]
+    files = [column.name for column in columns if column.kind is FILE]
+    write_frame(frame[names], path, table.decimals, files)
 
 
 def write_frame(
-    frame: pd.DataFrame, path: Path | str, decimals: int | None = None
+    frame: pd.DataFrame,
+    path: Path | str,
+    decimals: int | None = None,
+    files: Iterable[str] = (),
 ) -> None:
-    """Write any table as `write` does. decimals : of its numbers."""
+    """Write any table as `write` does.
+
+    decimals : of its numbers. files : columns of paths.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    frame = _with_files(frame, files, lambda file: os.path.relpath(file, folder))
     cells = []
     for name in frame:
         column = frame[name]
@@ -84,6 +95,16 @@ def write_frame(
         cells.append(column.astype(object).where(column.notna(), None))
     text = table_text(list(frame.columns), zip(*cells, strict=True))
     write_text(path, text if _has_plain_names(frame) else BOM + text)
+
+
+def _with_files(
+    frame: pd.DataFrame, names: Iterable[str], place: Callable[[str], str]
+) -> pd.DataFrame:
+    """A table with other paths in these columns. place : gives one, of a path."""
+    columns = {}
+    for name in names:
+        columns[name] = [place(file) if file else "" for file in frame[name].fillna("")]
+    return frame.assign(**columns)
 
 
 def _has_plain_names(frame: pd.DataFrame) -> bool:
@@ -110,11 +131,16 @@ def read(table: Table, path: Path | str) -> pd.DataFrame:
         if "target" not in frame:
             raise ValueError("it has no column target")
         for name in frame.columns:
-            if kinds.get(name, str) is str:
+            if kinds.get(name, str) in (str, FILE):
                 texts = {text: restored(text) for text in frame[name].unique()}
                 frame[name] = frame[name].map(texts)
             else:
                 frame[name] = frame[name].replace("", None)
+        folder = os.path.dirname(os.path.realpath(path))
+        files = [name for name in frame.columns if kinds.get(name) is FILE]
+        frame = _with_files(
+            frame, files, lambda file: os.path.normpath(os.path.join(folder, file))
+        )
         return typed(frame, kinds | dict.fromkeys(frame.columns, str) | kinds)
     except (ValueError, TypeError) as error:
         raise RecordError(
@@ -179,7 +205,7 @@ def to_page(columns: Iterable[Column], frame: pd.DataFrame) -> dict[str, Any]:
                     "hint": column.meaning,
                     "shown": 0 if column.kind == WHOLE else column.shown,
                     "page": column.page,
-                    "number": column.kind is not str,
+                    "number": column.kind not in (str, FILE),
                 }
             )
     return {"columns": declared, "values": values}

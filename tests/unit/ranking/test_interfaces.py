@@ -179,10 +179,36 @@ def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
     ]
     ends = [("H:1", "X:52A"), ("X:2", "L:7"), ("H:2", "X:3")]
     contacts = pd.DataFrame(ends, columns=["first", "second"])
-    contacts = contacts.assign(target="T", decoy="m")
+    contacts = contacts.assign(target="T", decoy="m", pred_quality=0.5)
     counted = [row.n_contacts for row in with_contacts(table, contacts)]
     assert counted == [3, 0, None]
     assert with_contacts(table, contacts[:0]) == table
+
+
+@pytest.mark.parametrize(
+    ("dockq", "quality", "expected"),
+    [
+        ((0.2, 0.9, 0.8), 0.9, (0.8, 0.9, 0.8)),
+        ((0.2, 0.9, 0.8), 0.5, (0.5, 0.9, 0.8)),  # its contacts agree by half
+        ((0.2, 0.9, 0.1), 0.9, (0.2, 0.9, 0.2)),  # the third is no help
+        ((0.2, 0.9, None), 0.9, (0.2, 0.9, None)),
+    ],
+)
+def test_partners_that_lie_right_to_a_third_lie_right_to_each_other(
+    dockq, quality, expected
+):
+    names = ("A:B", "A:C", "B:C")
+    table = [touch(*row) for row in zip(names, (30,) * 3, (90,) * 3, dockq)]
+    contacts = pd.DataFrame(
+        {
+            "target": "T",
+            "decoy": "m",
+            "first": ["A:1", "A:1", "B:1"],
+            "second": ["B:1", "C:1", "C:1"],
+            "pred_quality": [quality, 0.9, 0.9],
+        }
+    )
+    assert tuple(row.dockq for row in with_contacts(table, contacts)) == expected
 
 
 def rows(**contacts: list[int]) -> list[InterfaceRow]:

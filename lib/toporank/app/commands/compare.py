@@ -54,7 +54,7 @@ def compare_runs(args: argparse.Namespace) -> int:
         raise ConfigError(f"has no target of {args.a}", where=args.b, remedy=remedy)
     names = [run.resolve().name.removeprefix("toporank_") for run in (args.a, args.b)]
     out = lock_folder(args.out or Path("_".join(["toporank_compare", *names])))
-    write_frame(table, out / "compare.csv")
+    write_frame(table, out / "compare.csv", files=["file_a", "file_b"])
     for reason in differences_of_runs(a, b):
         print(f"WARNING: the scores of A and B cannot be compared: {reason}")
     trust = shared["trust"].replace("", "not scored")

@@ -48,7 +48,7 @@ NUMBERS = (
     "interact",
 )
 """Heads of columns that are aligned to the right."""
-SPARE = ("models", "predictor's", "acceptable", "ipTM", "80 % interval")
+SPARE = ("models", "acceptable", "ipTM", "80 % interval")
 """Heads of columns that a narrow terminal leaves out."""
 RELAXED = re.compile(r"(^|_)relaxed_")
 """In the name of a model that AlphaFold 2 or ColabFold relaxed."""
@@ -244,7 +244,7 @@ def _overview(
             "acceptable": _percent(row.p_acceptable),
             "best model": row.best,
             "models": f"{row.n_scored}",
-            "predictor's": _of_predictor(row, best.loc[row.target]),
+            "predictor's": _of_predictor(row),
             "ipTM": _number(row.iptm, 2),
             "interact": _percent(row.p_interact),
             "": ", ".join(marks),
@@ -253,14 +253,13 @@ def _overview(
     return _table(rows, terminal, ["target", "best model"])
 
 
-def _of_predictor(row: Any, best: pd.Series) -> str:
-    """How the predictor ranks the best model, among several."""
+def _of_predictor(row: Any) -> str:
+    """Rank and score that the predictor gives to the best model, among several."""
     if pd.isna(row.predictor_rank) or row.n_models == 1:
         return "–"
-    if pd.isna(row.predictor_score):
-        return f"rank {row.predictor_rank}"
-    measure = best["predictor_measure"].removeprefix("interface ")
-    return f"rank {row.predictor_rank}, {measure} {row.predictor_score:.2f}"
+    rank = f"rank {row.predictor_rank}"
+    known = pd.notna(row.predictor_score)
+    return f"{rank} ({row.predictor_score:.2f})" if known else rank
 
 
 def _about_all(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
