@@ -13,6 +13,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import (
@@ -46,6 +47,36 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     words = sorted(words)
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(words)}"
+
+
+def path_of(value: Any, argument: str) -> Path:
+    """Return the path that somebody gave as an argument of this name.
+
+    >>> path_of(5, "out")
+    Traceback (most recent call last):
+    toporank.errors.ConfigError: out: 5 is no path (give a text or a pathlib.Path)
+    """
+    try:
+        return Path(value)
+    except TypeError as error:
+        remedy = "give a text or a pathlib.Path"
+        raise ConfigError(
+            f"{value!r} is no path", where=argument, remedy=remedy
+        ) from error
+
+
+def check_argument(value: Any, kind: type | UnionType, argument: str) -> None:
+    """Raise ConfigError where an argument is not of this type, or is below 1.
+
+    >>> check_argument("two", int, "workers")
+    Traceback (most recent call last):
+    toporank.errors.ConfigError: workers: 'two' is not allowed (give a whole number from 1)
+    """
+    if not isinstance(value, kind) or (isinstance(value, int) and value < 1):
+        is_number = int in (kind, *get_args(kind))
+        remedy = "give a whole number from 1" if is_number else "give a text"
+        what = f"{value!r} is not allowed"
+        raise ConfigError(what, where=argument, remedy=remedy)
 
 
 def checked(

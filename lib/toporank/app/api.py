@@ -44,6 +44,7 @@ from toporank.finding.scan import is_model
 from toporank.garbage import not_searched
 from toporank.layout import repository
 from toporank.scorer.scorer import Scorer
+from toporank.settings import check_argument, path_of
 from toporank.structures.complex import Complex
 from toporank.structures.in_memory import complex_of, is_structure, write_structures
 
@@ -265,10 +266,10 @@ def graphs(
     if isinstance(structures, str | os.PathLike) or is_structure(structures):
         structures = [structures]
     if isinstance(structures, Mapping):
-        structures = [*structures.values()]
+        structures = structures.values()
     choices = _choices()
     of_structures = []
-    for structure in structures:
+    for structure in _several(structures):
         made = _made(structure, partners, choices)
         of_structures.append(as_data(made["graphs"]))
     return of_structures
@@ -310,13 +311,19 @@ def train(
     from toporank.app.commands.running import RunError
     from toporank.app.commands.train_and_label import run, scorer_in
 
-    folder = Path(out)
+    check_argument(cores, int | None, "cores")
+    folder = path_of(out, "out")
     file = folder / layout.SETTINGS
     if isinstance(config, Mapping):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_text_if_changed(file, json.dumps(config, indent=1) + "\n")
+        try:
+            text = json.dumps(config, indent=1)
+        except TypeError as error:
+            remedy = "give texts, numbers, lists and dictionaries"
+            raise ConfigError(str(error), where="config", remedy=remedy) from error
+        check_writable(folder, "give another folder")
+        write_text_if_changed(file, text + "\n")
     else:
-        file = Path(config)
+        file = path_of(config, "config")
     arguments = argparse.Namespace(
         command="train",
         config=file,
@@ -434,8 +441,10 @@ def _scored(
 ) -> Results:
     """The results of scoring models. options : further settings of the command."""
     # goes with the results that refer to it
+    check_argument(partners, str | None, "partners")
+    check_argument(workers, int, "workers")
     room = tempfile.TemporaryDirectory(prefix="toporank_")
-    store = Path(cache) if cache is not None else Path(room.name, "store")
+    store = Path(room.name, "store") if cache is None else path_of(cache, "cache")
     check_writable(store, "give another folder as cache")
     inputs = Path(room.name, INPUT)
     files: list[Path] = []
@@ -445,12 +454,13 @@ def _scored(
     elif isinstance(models, str | os.PathLike):
         source = Path(models)
     else:
-        files = [Path(os.path.abspath(file)) for file in models]
+        paths = [path_of(file, "models") for file in _several(models)]
+        files = [Path(os.path.abspath(path)) for path in paths]
         source = _linked(files, inputs)
     opened = scorer if isinstance(scorer, Scorer) else None
     options["scorer"] = None
     if scorer and not isinstance(scorer, Scorer):
-        options["scorer"] = Path(scorer)
+        options["scorer"] = path_of(scorer, "scorer")
     request = Request.of(source, lambda: inputs, partners, **options)
     found = request.models(store, workers)
     _check_complete(found, files)
@@ -479,7 +489,16 @@ def _in_memory(models: Any) -> bool:
         return True
     if isinstance(models, str | os.PathLike):
         return False
-    return any(is_structure(model) for model in models)
+    return any(is_structure(model) for model in _several(models))
+
+
+def _several(models: Any) -> list[Any]:
+    """The models of a list. Raises ConfigError where it is none."""
+    if isinstance(models, Iterable) and not isinstance(models, bytes):
+        return [*models]
+    what = f"{type(models).__name__} is no path, list of files or structure"
+    remedy = "give a folder, files, or structures of Biopython, biotite or gemmi"
+    raise ConfigError(what, where="models", remedy=remedy)
 
 
 def _linked(files: Sequence[Path], inputs: Path) -> Path:
@@ -520,6 +539,7 @@ def _made(
 
 def _partners(complex_: Complex, partners: str | None) -> Partners:
     """The partners of a complex, given or by nature; empty when each chain is one."""
+    check_argument(partners, str | None, "partners")
     given = checked_partners(partners) if partners else ""
     return of_complex(complex_.protein_chains, given)
 

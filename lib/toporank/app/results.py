@@ -6,13 +6,16 @@ import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from toporank.errors import ConfigError
+from toporank.files.atomic import check_writable
 from toporank.ranking.model_table import in_words
 from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.ranking.verdict import VERDICTS
+from toporank.settings import check_argument, did_you_mean, path_of
 from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:
@@ -100,7 +103,7 @@ class Results:
         """
         from toporank.ranking.scored_folder import open_answer
 
-        return cls(open_answer(Path(folder)))
+        return cls(open_answer(path_of(folder, "folder")))
 
     @property
     def models(self) -> pd.DataFrame:
@@ -156,8 +159,7 @@ class Results:
 
         Raises
         ------
-        OSError : the folder cannot be written
-        ValueError : the results were opened from a folder, which has them already
+        ConfigError : the folder cannot be written, or the results were opened from one
 
         Examples
         --------
@@ -170,8 +172,11 @@ class Results:
         ['confidence.csv', 'contacts.csv', 'details.csv']
         """
         if not isinstance(self._scored, ScoredTargets):
-            raise ValueError(f"{self._scored.folder} has these results")
-        write_results(self._scored, Path(out))
+            what = "the results were opened from here, and are written already"
+            raise ConfigError(what, where=self._scored.folder, remedy="copy the folder")
+        folder = path_of(out, "out")
+        check_writable(folder, "give another folder")
+        write_results(self._scored, folder)
 
     def show(self, name: str = "", height: int = 900) -> Page:
         """Return the page for a notebook: structure in 3-D, contact map, PAE and the tables.
@@ -189,7 +194,8 @@ class Results:
 
         Raises
         ------
-        ValueError : no target or model has that name, or models of several targets have it
+        ConfigError : no target or model has that name, models of several targets have it, or the
+            height is no number of pixels
 
         Examples
         --------
@@ -201,11 +207,20 @@ class Results:
         """
         from toporank.report.page import render
 
+        check_argument(height, int, "height")
         named = self._named(name) if name else ("", "")
         page = render(self._scored, named)
         return Page(page, height)
 
-    def figure(self, kind: str = "ranking", name: str = "", **options: Any) -> Figure:
+    def figure(
+        self,
+        kind: str = "ranking",
+        name: str = "",
+        *,
+        colour: str = "partner",
+        interface: str = "",
+        columns: int = 1,
+    ) -> Figure:
         """Return a figure of matplotlib, as `toporank figure` draws it.
 
         Parameters
@@ -213,8 +228,9 @@ class Results:
         kind : `ranking`, the models of the target; `screen`, the best model of each target;
             `structure`; `pae`; or `contacts`, which residues touch, of the interface with most
         name : of the target or model, as for `show`
-        options : `colour` of a structure, `partner`, `quality` or `plddt`; `interface`, such as
-            `A:B`; `columns` of a journal, 1 or 2, that the figure is wide
+        colour : of a structure, `partner`, `quality` or `plddt`
+        interface : the partners of a contact map, such as `A:B`
+        columns : of a journal, 1 or 2, that the figure is wide
 
         Returns
         -------
@@ -222,7 +238,7 @@ class Results:
 
         Raises
         ------
-        ValueError : no target or model has that name, or there is no such kind
+        ConfigError : no target or model has that name, or an argument is impossible
         TopoRankError : it cannot be drawn, as a model without PAE
 
         Examples
@@ -236,8 +252,10 @@ class Results:
         from toporank.report.figure_kinds import DRAWN, choice_of
 
         if kind not in DRAWN:
-            raise ValueError(f"there is no kind {kind!r}: say {', '.join(DRAWN)}")
+            what, remedy = f"there is no kind {kind!r}", did_you_mean(str(kind), DRAWN)
+            raise ConfigError(what, where="kind", remedy=remedy)
         target, model = self._named(name) if name else ("", "")
+        options = {"colour": colour, "interface": interface, "columns": columns}
         drawn = DRAWN[kind](choice_of(self._scored, target, model, **options))
         return next(iter(drawn))[1]
 
@@ -249,14 +267,14 @@ class Results:
         full_names = models["target"] + "/" + models["decoy"]
         named = models[(models["decoy"] == name) | (full_names == name)]
         if named.empty:
-            raise ValueError(
-                f"no target or model is called {name!r}; `models` has their names"
-            )
+            names = [*models["target"], *models["decoy"]]
+            what = f"no target or model is called {name!r}"
+            remedy = f"{did_you_mean(str(name), names)} `models` has all names"
+            raise ConfigError(what, where="name", remedy=remedy)
         if len(named) > 1:
             targets = ", ".join(named["target"].head(3))
-            raise ValueError(
-                f"{len(named)} targets have a model {name!r} ({targets} …): say TARGET/{name}"
-            )
+            what = f"{len(named)} targets have a model {name!r} ({targets} …)"
+            raise ConfigError(what, where="name", remedy=f"say TARGET/{name}")
         target, decoy = named[["target", "decoy"]].iloc[0]
         return target, decoy
 

@@ -154,6 +154,22 @@ def names_of_files(stem: str, *kinds: str) -> set[str]:
     return files
 
 
+def looked_for(model: Path) -> list[str]:
+    """Return the names of files with PAE that this model may have beside it; `…` is any text.
+
+    >>> looked_for(Path("ranked_0.pdb"))[:2]
+    ['result_….pkl', 'pae_….json']
+    >>> looked_for(Path("complex.pdb"))
+    []
+    """
+    files: dict[str, None] = {}
+    for _, way, names in ways_to_name(stem_of(model.name)):
+        texts = {group: text or "…" for group, text in names.items()}
+        for pattern in (*way.pae, *way.scores):
+            files[pattern.format(**texts)] = None
+    return [*files]
+
+
 def _first_file(
     patterns: Iterable[str], names: Mapping[str, str], folder: Path
 ) -> Path | None:

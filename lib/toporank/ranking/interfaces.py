@@ -395,11 +395,11 @@ def _sketched(row: InterfaceRow) -> str:
     return f"{name}, {size}" + ("" if row.dockq is None else f", {row.dockq:.2f}")
 
 
-def listed(items: Sequence[str]) -> str:
-    """Items with commas, and `and` before the last, at most `LISTED`."""
+def listed(items: Sequence[str], before_last: str = "and") -> str:
+    """Items with commas, and a word before the last, at most `LISTED`."""
     n_more = len(items) - LISTED
     items = [*items[:LISTED], f"{n_more} more"] if n_more > 0 else [*items]
-    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+    return f" {before_last} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:

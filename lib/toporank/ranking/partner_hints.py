@@ -9,7 +9,7 @@ from operator import attrgetter
 from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import ImmuneDomain, alike, domains_of
 from toporank.chains.partners import chains_of, partner_name
-from toporank.ranking.interfaces import SIDE, InterfaceRow
+from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, quality_word
 
 MOST_HINTS = 3
 MOST_CHAINS = 12
@@ -21,7 +21,8 @@ def partners_hint(
 ) -> str:
     """Return which two chains of a target may be one partner, in a sentence.
 
-    It is empty if there are two chains, or where partners are given.
+    It is empty if there are two chains, or where partners are given, or where all interfaces that
+    count look right, so that joining chains changes nothing.
 
     Two chains may be one partner if they touch in every decoy, where one of them touches a third
     chain, too: those whose number of contacts changes least. Antibodies that are one partner need
@@ -34,7 +35,7 @@ def partners_hint(
     sequences : of the chains of the target, by name
     """
     rows = list(rows)
-    if not _can_be_given(rows):
+    if not _can_be_given(rows) or _all_right(rows):
         return ""
     contacts = _contacts(rows)
     in_models: dict[str, list[set[str]]] = {}
@@ -83,6 +84,12 @@ def partners_doubt(
     if differing or not any("+" in partner for partner in partners):
         return differing
     return _parted_antibody(partners, always, _antibodies(sequences))
+
+
+def _all_right(rows: Iterable[InterfaceRow]) -> bool:
+    """Whether the main interfaces have scores and all look right."""
+    words = {quality_word(row.dockq) for row in rows if row.role == MAIN}
+    return words == {"right"}
 
 
 def _contacts(rows: Iterable[InterfaceRow]) -> dict[str, list[int]]:

@@ -23,7 +23,8 @@ from toporank.confidence.bfactors import BFactors, InFile
 from toporank.confidence.matrices import Matrices, matrices_of
 from toporank.errors import TopoRankError
 from toporank.finding.graph_files import SUFFIX
-from toporank.programs.catalogue import files_of_model, place_of
+from toporank.programs.catalogue import files_of_model, looked_for, place_of
+from toporank.ranking.interfaces import listed
 from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.report.contact_maps import contact_maps
 from toporank.report.packed import packed_matrices, packed_model
@@ -271,8 +272,11 @@ def _of_target(
         chains = _same_chains(complex_, row, fixed, first)
         of_model = contacts.get(row.decoy, scored.contacts[:0])
         bodies = partners or complex_.bodies
-        head = {"partners": bodies, "maps": contact_maps(of_model, partners)}
         confidence = scored.stated.get(key)
+        room = rooms[bool(drawn)]
+        matrices, why = _matrices(row, complex_, values, of_model, bodies, room)
+        maps = contact_maps(of_model, partners)
+        head = {"partners": bodies, "maps": maps, "no_pae": why}
         model = packed_model(
             superposed(complex_, fixed, chains),
             np.unique(residue_contacts(complex_)),
@@ -280,11 +284,6 @@ def _of_target(
             plddt_of(complex_, values, confidence.plddt if confidence else None),
             head,
         )
-        matrices = ""
-        if confidence is not None:
-            matrices = _matrices(
-                row, complex_, values, of_model, bodies, rooms[bool(drawn)]
-            )
         drawn.append(Drawn(place, model, matrices))
     return drawn
 
@@ -326,22 +325,35 @@ def _matrices(
     contacts: pd.DataFrame,
     partners: Partners,
     room: int,
-) -> str:
-    """Empty without files, or where one is too large for the page or does not fit the model."""
+) -> tuple[str, str]:
+    """The matrices of a model, and why there is no PAE.
+
+    They are empty without files, or where one is too large for the page or does not fit the model.
+    """
     try:
-        files = files_of_model(place_of(Path(row.path)))
+        place = place_of(Path(row.path))
+        files = files_of_model(place)
         if files is None:
-            return ""
+            return "", _nothing_beside(place)
         for file in (files.scores, files.pae, files.plddt):
             if file and file.stat().st_size > LARGEST:
-                return ""
+                return "", f"{file.name} is too large for the page"
         matrices = matrices_of(Path(row.path), complex_, values)
-    except (TopoRankError, OSError):
-        return ""
+    except (TopoRankError, OSError) as error:
+        return "", error.reason if isinstance(error, TopoRankError) else str(error)
     names = map(partner_name, partners)
     pairs = [":".join(pair) for pair in itertools.combinations(names, 2)]
     of_pair = of_pairs(matrices, contacts, pairs) if len(pairs) > 1 else {}
-    return packed_matrices(matrices, complex_, room, of_pair)
+    return packed_matrices(matrices, complex_, room, of_pair), matrices.problem
+
+
+def _nothing_beside(model: Path) -> str:
+    names = looked_for(model)
+    if not names:
+        return "no file of a predictor belongs to it, by its name"
+    return (
+        f"no confidence file lies beside it (TopoRank looks for {listed(names, 'or')})"
+    )
 
 
 def matrices_of_model(row: Any, scored: Scored) -> Matrices:

@@ -18,7 +18,7 @@ from toporank.report.contact_maps import contact_maps
 from toporank.report.drawings import matrices_of_model, plddt_of, quality_of, source_of
 from toporank.report.names import shortened
 from toporank.report.superposed import turned
-from toporank.settings import did_you_mean
+from toporank.settings import check_argument, did_you_mean
 from toporank.structures.identity import DecoyKey
 
 if TYPE_CHECKING:
@@ -83,8 +83,14 @@ def choice_of(
 
     Raises
     ------
-    ConfigError : either does not exist; it has the nearest spelling
+    ConfigError : either does not exist, or an option is impossible; it has the nearest spelling
     """
+    for name, known in (("colour", COLOURS), ("columns", tuple(figures.WIDTHS))):
+        value = options.get(name, known[0])
+        if value not in known:
+            remedy = did_you_mean(str(value), map(str, known))
+            raise ConfigError(f"there is no {value!r}", where=name, remedy=remedy)
+    check_argument(options.get("interface", ""), str, "interface")
     targets = scored.targets["target"].tolist()
     target = target or targets[0]
     if target not in targets:

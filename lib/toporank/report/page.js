@@ -59,10 +59,19 @@ function columnsOf(declared, cells, further = []) {
 // The first lines of a cell; the row opens into all of it.
 const clamped = cell => { const text = (cell ?? "").replaceAll(data.between, ". "); return `<span class="clamp" title="${escaped(text)}">${wrapped(text)}</span>`; };
 
+// Whether the best model binds as that which its predictor ranks first, where this is another one.
+function otherFirst(i) {
+  const between = T.dockq_between?.[i];
+  if (between == null) return "";
+  const title = `The predictor's first is ${T.predictor_first[i]}: DockQ between the two ${fixed(between)}`;
+  return ` <span class="note" title="${escaped(title)}">${between < data.thresholds[1] ? "differs" : "alike"}</span>`;
+}
+
 const COLUMNS = columnsOf(data.targets.columns, {
   target: (_, i) => `<button type="button" class="open" aria-expanded="false">${wrapped(T.target[i])}</button>`,
   verdict: (_, i) => verdictCell(T.verdict[i]),
   dockq: (_, i) => lane(T, i),
+  predictor_rank: (_, i) => T.predictor_rank[i] == null ? DASH : `${T.predictor_rank[i]}${otherFirst(i)}`,
   n_models: (_, i) => T.n_scored?.[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored?.[i] ?? 0} of ${T.n_models[i]}`,
   best: (_, i) => clamped(T.best?.[i]),
   caveats: (_, i) => clamped(T.caveats?.[i]),

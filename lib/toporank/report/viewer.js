@@ -100,7 +100,8 @@ function drawMatrices(model, matrices) {
   if (maps.length) figures.push(contactFigure(maps[0], model, choose));
   if (matrices?.contacts) figures.push(probabilityFigure(matrices.contacts, model, choose));
   if (matrices?.head.chains?.length > 1) figures.push(pairsTable(matrices.head));
-  box.replaceChildren(...figures);
+  const why = matrices?.pae ? "" : model.head.no_pae || "it is too large for this page";
+  box.replaceChildren(...(why ? [make("p", { class: "note" }, `No map of predicted aligned error: ${why}.`)] : []), ...figures);
   box.map = figures[Number(Boolean(matrices?.pae))];
   box.model = model;
 }

@@ -27,6 +27,7 @@ from toporank.scorer.manifest import (
     digests_of,
     parts_of,
 )
+from toporank.settings import path_of
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Scorer:
         >>> Scorer.open(repository() / SHIPPED_SCORER).mean
         True
         """
-        parts = parts_of(Path(path))
+        parts = parts_of(path_of(path, "path"))
         digests = digests_of(parts)
         check_files(parts, digests)
         manifest = parts.manifest

@@ -41,7 +41,13 @@ from toporank.building.chunks.chunk import making
 from toporank.building.chunks.plan import planned
 from toporank.building.chunks.stages import structure_digest
 from toporank.building.chunks.store import Store
-from toporank.errors import CheckpointError, ConfigError, NativeError, StructureError
+from toporank.errors import (
+    CheckpointError,
+    ConfigError,
+    NativeError,
+    StructureError,
+    TopoRankError,
+)
 from toporank.features.registry import node_columns, resolve_recorded
 from toporank.features.residue_tables import matrix, read_residues
 from toporank.files.spreadsheets import read_rows
@@ -184,8 +190,55 @@ def test_a_notebook_shows_the_model_or_the_target_that_is_named(mixed):
             of_target = data["models"]["values"][data["open"]]
             assert of_target["decoy"][data["model"]] == decoy
             assert data["drawn"][target][0][0] == data["model"]
-    with pytest.raises(ValueError, match=r"no target or model is called 'elsewhere'"):
-        results.show("elsewhere")
+
+
+@pytest.fixture(scope="module")
+def verbs(tmp_path_factory) -> dict[str, object]:
+    """What users call, results in memory and opened ones, a model, and a file that is no folder."""
+    folder = tmp_path_factory.mktemp("misused")
+    file = folder / "file"
+    file.touch()
+    results = toporank.score(NEAR)
+    results.write(folder)
+    opened = toporank.Results.open(folder)
+    return {"t": toporank, "r": results, "o": opened, "near": NEAR, "file": str(file)}
+
+
+@pytest.mark.parametrize(
+    ("misuse", "words"),
+    [
+        ("r.show('elsewhere')", "name: no target or model is called 'elsewhere'"),
+        ("r.show(height='tall')", "height: 'tall' is not allowed"),
+        ("r.figure('rankin')", "there is no kind 'rankin' (did you mean 'ranking'?)"),
+        ("r.figure(5)", "kind: there is no kind 5 (known: contacts, pae"),
+        ("r.figure(name=5)", "name: no target or model is called 5"),
+        ("r.figure('structure', colour='red')", "colour: there is no 'red'"),
+        ("r.figure(columns=3)", "columns: there is no 3 (known: 1, 2)"),
+        ("r.figure('contacts', interface=5)", "interface: 5 is not allowed"),
+        ("o.write('elsewhere')", "the results were opened from here"),
+        ("r.write(file)", "cannot be written: File exists"),
+        ("r.write(5)", "out: 5 is no path"),
+        ("t.Results.open(5)", "folder: 5 is no path"),
+        ("t.Scorer.open(5)", "path: 5 is no path"),
+        ("t.score(None)", "models: NoneType is no path, list of files or structure"),
+        ("t.score([near, 5])", "models: 5 is no path"),
+        ("t.score(near, workers='two')", "workers: 'two' is not allowed"),
+        ("t.score(near, workers=0)", "(give a whole number from 1)"),
+        ("t.score(near, partners=5)", "partners: 5 is not allowed (give a text)"),
+        ("t.score(near, scorer=5)", "scorer: 5 is no path"),
+        ("t.score(near, cache=5)", "cache: 5 is no path"),
+        ("t.embed(5)", "models: int is no path"),
+        ("t.graphs(5)", "models: int is no path"),
+        ("t.features(near, partners=['A'])", "partners: ['A'] is not allowed"),
+        ("t.train(5)", "config: 5 is no path"),
+        ("t.train({'seeds': {1}}, file)", "config: Object of type set"),
+        ("t.train('my.yaml', cores='all')", "cores: 'all' is not allowed"),
+    ],
+)
+def test_a_misuse_is_an_error_of_toporank_that_says_where(verbs, misuse, words):
+    with pytest.raises(TopoRankError) as error:
+        eval(misuse, verbs)
+    assert words in str(error.value)
 
 
 def _data_of(page: str) -> dict:

@@ -198,7 +198,7 @@ def test_partners_that_lie_right_to_a_third_lie_right_to_each_other(
     dockq, quality, expected
 ):
     names = ("A:B", "A:C", "B:C")
-    table = [touch(*row) for row in zip(names, (30,) * 3, (90,) * 3, dockq)]
+    table = [touch(name, 30, 90, q) for name, q in zip(names, dockq, strict=True)]
     contacts = pd.DataFrame(
         {
             "target": "T",

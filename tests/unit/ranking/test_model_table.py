@@ -184,6 +184,7 @@ def test_names_and_numbers_survive_the_files_and_no_name_is_a_formula(tmp_path, 
         coverage, records, comparison=[ComparedDecoy(name, name, 1, 0.25, name)]
     )
     table = with_predictor(table, of_records(CONFIDENCE, ()))
+    table["path"] = [str(tmp_path / path) for path in table["path"]]
     files = tmp_path / "models.csv", tmp_path / "details.csv"
     write(MODELS, table, files[0])
     write(DETAILS, table, files[1])
@@ -209,6 +210,7 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
     table = model_table(coverage, {"T": [record("good", 0.8, 0.5, p_acceptable=0.9)]})
     said = [Confidence("T", "good", "Boltz", ranking_score=0.7)]
     table = with_predictor(table, of_records(CONFIDENCE, said))
+    table["path"] = [str(tmp_path / path) for path in table["path"]]
     write(MODELS, table, tmp_path / "m")
     write(DETAILS, table, tmp_path / "d")
     assert (tmp_path / "m").read_text().splitlines() == [

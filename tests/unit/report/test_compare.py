@@ -118,6 +118,7 @@ def test_the_command_writes_a_table_and_a_scatter_and_says_what_differs(
         "  T: DockQ 0.90 in A and 0.30 in B (believe, check); "
         "trust A: A is better, and the intervals do not overlap"
     )
+    assert lines[3] == "  unchanged (DockQ within 0.02, the same verdict): 1 target"
     assert "'=1+1" in (tmp_path / "toporank_compare_a_b/compare.csv").read_text()
     assert (tmp_path / "toporank_compare_a_b/compare.png").stat().st_size > 5000
 
@@ -132,7 +133,7 @@ def test_a_copied_answer_is_compared_and_what_it_lacks_is_said(
     assert main(["compare", "a", "copy"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"WARNING: {copy} has no chains.csv")
-    assert lines[1] == "1 targets in both runs: either 1"
+    assert lines[1] == "1 target in both runs: either 1"
     shutil.copy(tmp_path / "a/results/part/chains.csv", copy)
     assert main(["compare", "a", "copy"]) == 0
     assert "WARNING" not in capsys.readouterr().out

@@ -574,6 +574,11 @@ def test_rows_open_by_click_and_key_one_at_a_time_and_more_columns_are_shown(
     assert texts(page, "#panel h2") == ["T3"]
     click(page, "tr.row[data-i='3'] .open")
     assert texts(page, "#panel") == []
+    set_value(page, "find", "T2")
+    for target in ("T3", "T2", ""):
+        page.run("history.back()")
+        shown = "document.querySelector('#panel h2')?.textContent ?? ''"
+        wait_for(page, f"({shown}) === {target!r}")
     visible = "[...document.querySelectorAll('#targets > thead th')].filter(th => th.offsetParent).length"
     before = page.run(visible)
     click(page, "#more")
@@ -607,8 +612,17 @@ def test_a_row_selects_a_model_and_all_that_is_shown_follows(browser, with_pae):
     assert texts(page, "#says h3, #says .big b") == ["mid1 file", "0.50"]
     assert texts(page, ".models tr.selected .n")[0] == "2"
     assert texts(page, "figcaption b") == ["Contacts of A and B"], "it has no PAE"
+    assert texts(page, "#pictures > .note") == [
+        "No map of predicted aligned error: no file of a predictor belongs to it, by its name."
+    ]
+    page.run("history.back()")
+    wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
+    assert page.run("location.hash") == ""
+    page.run("history.forward()")
+    wait_for(page, "document.getElementById('canvas').dataset.drawn === 'mid1'")
     page.run("location.hash = '#1AVZ/near1'")
     wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
+    assert page.run("document.querySelectorAll('#undefined').length") == 0
     page.run("location.hash = '#1AVZ/mid2'")
     wait_for(page, "location.hash === '#1AVZ/mid1'")  # a copy is its original
     assert_quiet(page)
@@ -636,6 +650,8 @@ def test_a_region_of_the_pae_is_chosen_by_keys_or_by_the_pointer(browser, with_p
     assert "selected, rows" in texts(page, "#legend li")
     page.run(KEY_DOWN.format(key="Escape", shift="false"))
     assert page.run("picked.map(residues => residues.size)") == [0, 0]
+    page.run(KEY_DOWN.format(key="Enter", shift="false"))
+    page.run(KEY_DOWN.format(key="ArrowDown", shift="true"))
     page.run("""(() => {
         const canvas = document.querySelector('.turned canvas'), box = canvas.getBoundingClientRect();
         canvas.setPointerCapture = () => {};
@@ -644,6 +660,8 @@ def test_a_region_of_the_pae_is_chosen_by_keys_or_by_the_pointer(browser, with_p
     })()""")
     assert texts(page, ".turned output") == ["A 83 TYR and B 93 GLU: quality 0.85"]
     assert page.run("picked.map(residues => residues.size)") == [1, 1]
+    widths = "$('.matrix .chosen').map(box => box.getAttribute('width'))"
+    assert page.run(widths) == ["0", "1"], "one selection"
     assert_quiet(page)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from scored_folders import LOST, UNLIKE, open_folder, write_answer
 from structures_text import put
@@ -71,17 +72,20 @@ def test_of_a_target_that_networks_learned_from_nobody_says_that_they_may_err(tm
     assert caveats == {"T": "", "U": f"The networks may err here: {UNLIKE}"}
 
 
-def test_a_hint_is_no_caveat_and_is_the_way_out(tmp_path):
+@pytest.mark.parametrize(("least", "has_hint"), [(0.4, True), (0.5, False)])
+def test_a_hint_is_no_caveat_and_is_shown_where_joining_may_help(
+    tmp_path, least, has_hint
+):
     names = ("A:B", "A:C", "B:C")
     rows = [
-        InterfaceRow("T", "a", name, 40, 90, 4.0, 0.9, None, "ok", name, MAIN)
-        for name in names
+        InterfaceRow("T", "a", name, 40, 90, 4.0, dockq, None, "ok", name, MAIN)
+        for name, dockq in zip(names, (0.9, 0.9, least), strict=True)
     ]
     scored = scored_in(tmp_path, {"T": {"a": 0.9}, "U": {"a": 0.9}}, interfaces=rows)
     assert scored.targets["caveats"].tolist() == ["", ""]
     hint = "  hint:       A and B always touch; to score them as one: --partners A+B:C"
-    assert hint in answer(scored, tmp_path)
-    assert any("always touch" in note for note in scored.notes)
+    assert (hint in answer(scored, tmp_path)) is has_hint
+    assert any("always touch" in note for note in scored.notes) is has_hint
 
 
 def screen(tmp_path, **options: object) -> Scored:
@@ -117,6 +121,37 @@ def test_new_targets_are_listed_wherever_they_stand(tmp_path):
     assert lines[11].split()[0] == "T12"
     assert lines[11].endswith("new")
     assert "4 more in targets.csv; 1 new; 1 has a caveat" in lines
+
+
+def test_of_new_targets_rank_and_score_of_the_predictor_are_shown_and_other_firsts_counted(
+    tmp_path,
+):
+    firsts = {f"T{i}": "m0" for i in range(3)} | {"T2": "m1"}
+    said = [
+        Confidence(
+            target,
+            model,
+            "Boltz",
+            ranking_score=0.5 + 0.4 * (model == first),
+            status="ok",
+        )
+        for target, first in firsts.items()
+        for model in ("m0", "m1")
+    ]
+    targets = {target: {"m0": 0.9, "m1": 0.8} for target in firsts}
+    scored = scored_in(tmp_path, targets, confidence=said)
+    between = scored.targets["predictor_first"].map({"m1": 0.9})
+    scored.targets = scored.targets.assign(
+        new="yes", caveats="its confidence", p_interact=0.5, dockq_between=between
+    )
+    lines = answer(scored, tmp_path)
+    assert "predictor's" in lines[0]
+    assert lines[1].endswith("new, caveat")
+    assert "rank 1 (0.90)" in lines[1]
+    assert "rank 2 (0.50)" in lines[3]
+    said = "of 1 the predictor ranks another model first; in all of these the two bind alike"
+    assert said in lines
+    assert max(map(len, lines[:4])) <= 100
 
 
 def test_lines_fit_and_long_names_lose_their_middle(tmp_path):

@@ -37,6 +37,7 @@ def compare_runs(args: argparse.Namespace) -> int:
     # pandas, for which --help need not wait
     from toporank.app.commands.running import lock_folder
     from toporank.ranking.scored_folder import open_answer
+    from toporank.ranking.target_table import CLOSE
     from toporank.report.compare import compare, differences_of_runs
     from toporank.tables.frames import write_frame
 
@@ -58,22 +59,36 @@ def compare_runs(args: argparse.Namespace) -> int:
     for reason in differences_of_runs(a, b):
         print(f"WARNING: the scores of A and B cannot be compared: {reason}")
     trust = shared["trust"].replace("", "not scored")
-    print(f"{len(shared):,} targets in both runs:", _counts(trust))
+    print(f"{_targets(len(shared))} in both runs:", _counts(trust))
     others = table["status"].drop(shared.index).str.replace("_", " ")
     if len(others):
         print("further targets:", _counts(others))
-    for row in shared[shared["difference"].notna()].head(LISTED).itertuples():
+    scored = shared[shared["difference"].notna()]
+    is_same = (scored["status"] == "same") & (
+        scored["verdict_a"] == scored["verdict_b"]
+    )
+    changed = scored[~is_same]
+    for row in changed.head(LISTED).itertuples():
         dockq = f"DockQ {row.dockq_a:.2f} in A and {row.dockq_b:.2f} in B"
         print(
             f"  {row.target}: {dockq} ({row.verdict_a}, {row.verdict_b}); "
             f"trust {row.trust}: {row.why}"
         )
+    if len(changed) > LISTED:
+        print(f"  {len(changed) - LISTED:,} more differ (compare.csv)")
+    if is_same.any():
+        how = f"DockQ within {CLOSE}, the same verdict"
+        print(f"  unchanged ({how}): {_targets(int(is_same.sum()))}")
     print(f"table:   {out / 'compare.csv'}")
     try:
         print(f"scatter: {_scatter(table, out / 'compare.png')}")
     except ConfigError as error:
         print(f"no scatter: {error}")
     return 0
+
+
+def _targets(n: int) -> str:
+    return f"{n:,} target{'s' * (n != 1)}"
 
 
 def _counts(column: Any) -> str:

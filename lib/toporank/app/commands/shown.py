@@ -17,6 +17,7 @@ from toporank.confidence.table import INCOMPLETE
 from toporank.errors import TopoRankError, printable
 from toporank.finding.complexes import Grouped
 from toporank.finding.scan import is_model
+from toporank.metrics import MEDIUM
 from toporank.programs.catalogue import place_of, programs_of
 from toporank.ranking.interfaces import APART, MAIN, quality_word
 from toporank.ranking.leakage import SEEN
@@ -279,7 +280,18 @@ def _about_all(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
         were = "was" if n_seen == 1 else "were"
         parts.append(f"{n_seen:,} {were} seen in training, so scores may be too good")
     lines = terminal.wrapped("", f"{len(targets):,} targets: {of_all}")
-    return [*lines, *terminal.wrapped("", "; ".join(parts))] if parts else lines
+    for text in ("; ".join(parts), _other_firsts(targets)):
+        lines += terminal.wrapped("", text)
+    return lines
+
+
+def _other_firsts(targets: pd.DataFrame) -> str:
+    """How often the predictor ranks another model first, and whether that matters."""
+    n = (targets["predictor_first"] != "").sum()
+    n_alike = (targets["dockq_between"] >= MEDIUM).sum()
+    which = "all" if n == n_alike else f"{n_alike:,}"
+    what = f"of {n:,} the predictor ranks another model first"
+    return f"{what}; in {which} of these the two bind alike" if n else ""
 
 
 def _lost(models: pd.DataFrame, terminal: Terminal) -> list[str]:
