@@ -214,10 +214,10 @@ function setAddress(step = "pushState") {
 
 // The page without an address shows what it showed at first; with an empty one, no row is open.
 function followAddress() {
-  const { i, k } = addressed() ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
+  const place = addressed(), { i, k } = place ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
   if (i < 0) return close();
   goTo(i, k);
-  setAddress("replaceState");  // a copy is its original
+  if (place) setAddress("replaceState");  // a copy is its original
 }
 
 // Open a row wherever it is, and select a model.
