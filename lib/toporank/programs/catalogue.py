@@ -158,7 +158,7 @@ def looked_for(model: Path) -> list[str]:
     """Return the names of files with PAE that this model may have beside it; `…` is any text.
 
     >>> looked_for(Path("ranked_0.pdb"))[:2]
-    ['result_….pkl', 'pae_….json']
+    ['pae_….json', 'result_….pkl']
     >>> looked_for(Path("complex.pdb"))
     []
     """
@@ -166,7 +166,7 @@ def looked_for(model: Path) -> list[str]:
     for _, way, names in ways_to_name(stem_of(model.name)):
         texts = {group: text or "…" for group, text in names.items()}
         for pattern in (*way.pae, *way.scores):
-            files[pattern.format(**texts)] = None
+            files[re.sub("…+", "…", pattern.format(**texts))] = None
     return [*files]
 
 
