@@ -493,7 +493,7 @@ def _in_memory(models: Any) -> bool:
 
 
 def _several(models: Any) -> list[Any]:
-    """The models of a list. Raises ConfigError where it is none."""
+    """The models of a list. Raises ConfigError where they are something else."""
     if isinstance(models, Iterable) and not isinstance(models, bytes):
         return [*models]
     what = f"{type(models).__name__} is no path, list of files or structure"

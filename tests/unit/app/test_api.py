@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -121,9 +122,12 @@ def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_h
 def test_the_command_and_the_function_say_the_same_of_two_complexes_and_an_unreadable_file(
     mixed, of_command
 ):
-    expected, _ = of_command
+    expected, out = of_command
     results = toporank.score(mixed)
     frame = results.models
+    folder = out / f"results/scores/{mixed.name}"
+    for row in expected:  # in a file from its folder
+        row["path"] = os.path.normpath(folder / row["path"])
     assert list(frame.columns) == list(expected[0])
     assert as_text(frame) == expected
     assert frame["target"].nunique() == 3
@@ -173,11 +177,12 @@ def test_names_are_texts_in_every_table(tmp_path):
 
 
 def test_results_are_written_as_the_command_writes_them(mixed, of_command, tmp_path):
-    toporank.score(mixed, workers=2).write(str(tmp_path))
+    out = tmp_path / "out"  # as far from the models as the other
+    toporank.score(mixed, workers=2).write(str(out))
     for pattern in (layout.MODEL_TABLE, layout.RESIDUES, layout.SCORED_INTERFACES):
         path = pattern.format(dataset=mixed.name)
-        assert (tmp_path / path).read_bytes() == (of_command[1] / path).read_bytes()
-    assert (tmp_path / layout.SCORE_REPORT.format(dataset=mixed.name)).exists()
+        assert (out / path).read_bytes() == (of_command[1] / path).read_bytes()
+    assert (out / layout.SCORE_REPORT.format(dataset=mixed.name)).exists()
 
 
 def test_a_notebook_shows_the_model_or_the_target_that_is_named(mixed):
@@ -264,7 +269,8 @@ def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
     table = table[table["status"] == "ok"]
     assert len(table) == 2
     assert table["min_interface"].is_monotonic_decreasing
-    assert (table["min_interface"] < table["mean_interface"]).all()
+    assert (table["min_interface"] <= table["mean_interface"]).all()
+    assert (table["min_interface"] < table["mean_interface"]).any()
     with pytest.raises(ConfigError, match="rank_by"):
         toporank.score(tmp_path / "given", rank_by="best_interface")
 
