@@ -80,6 +80,7 @@ def decoys_of(  # noqa: PLR0913 -- all of one search
     unread = scan.passed_over(grouped.decoys)
     for path, why in left_out.items():
         unread[Path(path)] = why
+        del seen[path]
     b_factors = {}
     for decoy in grouped.decoys:
         sketch = seen.get(decoy.path)

@@ -109,6 +109,17 @@ def test_an_experiment_among_models_is_left_out_with_a_word(tmp_path, what, plac
     assert f"{Path(name).name}: it names an experiment" in said
 
 
+def test_nothing_is_said_of_the_chains_of_a_file_that_is_left_out(tmp_path):
+    near, far = model(9, n=40), []
+    for atom in shifted(near[:200], 300.0):
+        far.append(replace(atom, number=atom.number + 500))
+    files = {"9xyz.pdb": pdb([*near[:200], *far, *near[200:]])}
+    (note,) = found(tmp_path / "alone", files).molecules
+    assert note.startswith("in 9xyz.pdb: chain 'A'")
+    files["9xyz.pdb"] = EXPDTA + files["9xyz.pdb"]
+    assert not found(tmp_path / "beside", boltz(range(3)) | files).molecules
+
+
 def test_a_folder_of_templates_makes_no_targets(tmp_path):
     templates = {}
     for n, residue in enumerate(("ALA", "GLY", "SER")):
