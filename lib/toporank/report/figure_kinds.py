@@ -100,6 +100,9 @@ def choice_of(
         )
     models = scored.facts[scored.facts["target"] == target]
     names = models["decoy"].tolist()
+    if not names:
+        what = f"models.csv has no model of the target {target!r}"
+        raise ConfigError(what, where=scored.folder, remedy="score the models again")
     model = model or names[0]
     if model not in names:
         what = f"the target {target!r} has no model {model!r}"

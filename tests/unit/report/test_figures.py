@@ -165,6 +165,16 @@ def test_what_cannot_be_drawn_is_an_error_with_a_remedy(with_pae, options, messa
         drawn(with_pae, *options)
 
 
+def test_where_nothing_can_be_written_or_no_model_is_there_no_figure_is(with_pae):
+    with pytest.raises(SystemExit, match="cannot be written"):
+        main(["figure", str(with_pae), "-o", str(Path(__file__))])
+    (table,) = with_pae.rglob("models.csv")
+    header, *_ = table.read_text().splitlines()
+    table.write_text(f"{header}\n")
+    with pytest.raises(SystemExit, match=r"no model of the target '1AVZ' \(score the"):
+        drawn(with_pae)
+
+
 def test_a_pae_that_is_not_of_the_model_is_not_drawn(tmp_path):
     reason = f"76% {NOT_OF_THIS_MODEL} q_scores_rank_001_m.json"
     root = real_answer(

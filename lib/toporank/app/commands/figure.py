@@ -79,11 +79,12 @@ def figure(args: argparse.Namespace) -> int:
     kinds = [args.kind] if args.kind else list(KINDS)
     if not args.kind and len(choice.scored.targets) < 2:
         kinds.remove("screen")
+    folder = out_folder(args.out)
     for kind in kinds:
         try:
             for name, drawing in DRAWN[kind](choice):
                 plain = re.sub(r"[^\w.+-]+", "_", name)
-                path = out_folder(args.out) / f"{plain}.{args.format}"
+                path = folder / f"{plain}.{args.format}"
                 drawing.savefig(path, dpi=DPI)
                 print(path, flush=True)
         except (TopoRankError, OSError) as error:
