@@ -17,6 +17,8 @@ from toporank.finding.sequences import Sequences
 
 MOST = 10
 """Different proteins among the chains of one kind up to which they are counted."""
+CUT = 0.7
+"""A chain with less than this part of the residues of the longest may be of another construct."""
 
 
 def mutants(grouped: Grouped) -> list[str]:
@@ -49,6 +51,7 @@ def mutants(grouped: Grouped) -> list[str]:
         for kind in sorted(sequences):
             [(chain, _)] = names_of_kind[kind].most_common(1)
             sentence = _variants(chain, sequences[kind])
+            sentence = sentence or _lengths(chain, sequences[kind])
             if sentence:
                 variants[target] = sentence
                 break
@@ -100,3 +103,20 @@ def _variants(chain: str, of_models: Mapping[str, set[str]]) -> str:
             f"and {printable(model_of[other])} differ in {n} residue{'s' * (n > 1)})"
         )
     return ""
+
+
+def _lengths(chain: str, of_models: Mapping[str, set[str]]) -> str:
+    """`chains A of 60 and of 100 residues (one and other)`, or nothing.
+
+    Where parts of a chain are missing, sequences do not say whether they were modelled at all.
+    of_models : name → sequences.
+    """
+    longest = {model: max(map(len, of_models[model])) for model in sorted(of_models)}
+    short = min(longest, key=lambda model: longest[model])
+    whole = max(longest, key=lambda model: longest[model])
+    if longest[short] >= CUT * longest[whole]:
+        return ""
+    return (
+        f"chains {printable(chain)} of {longest[short]} and of {longest[whole]} residues "
+        f"({printable(short)} and {printable(whole)})"
+    )

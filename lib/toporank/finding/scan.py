@@ -34,6 +34,7 @@ GIVEN = (
     "a predictor was given what is in this folder, and its models lie beside (give the folder "
     "alone if these are models)"
 )
+PACKED = "an archive that was not unpacked (unpack it; `toporank score` unpacks zip and tar files)"
 EARLIER = "the last step of a run of {} counts"
 """Why what lies in such folders is not read."""
 
@@ -228,10 +229,10 @@ class Scan:
         if not unread and archive_name(path):
             if may_hold(path, _may_be_model):
                 self.archives.append(path)
-                self.unread[path] = ""
-        elif STRUCTURE_LIKE.search(name) or (
-            not unread and name.lower().endswith(UNREADABLE_ARCHIVES)
-        ):
+                self.unread[path] = PACKED
+        elif not unread and name.lower().endswith(UNREADABLE_ARCHIVES):
+            self.unread[path] = PACKED
+        elif STRUCTURE_LIKE.search(name):
             self.unread[path] = unread
 
 

@@ -5,6 +5,7 @@ written.
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -225,6 +226,10 @@ def test_files_that_look_like_structures_and_are_not_read_are_told():
         ".cif or .mmcif,"
         " compressed or not (.gz, .bz2, .xz, .zst))"
     ]
+    with zipfile.ZipFile("decoys/A/z.zip", "w") as archive:
+        archive.writestr("far1.pdb", pdb(pair()))
+    notes = check(GOOD).datasets["good"].notes
+    assert any("A/z.zip: an archive that was not unpacked (unpack" in x for x in notes)
 
 
 # ---- problems ------------------------------------------------------------------------------------

@@ -81,3 +81,8 @@ def test_many_mutants_are_one_sentence_about_the_first_target(found):
 )
 def test_nothing_is_said_where_models_have_the_same_proteins(found, files):
     assert found(files).mutants == []
+
+
+def test_a_domain_beside_the_whole_protein_is_named(found):
+    (said,) = found({"x/a": [A, B], "x/b": [A[:100], B]}).mutants
+    assert said.startswith("models of x have chains A of 100 and of 150 residues (b an")

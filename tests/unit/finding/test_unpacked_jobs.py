@@ -199,7 +199,7 @@ def test_an_archive_that_cannot_be_unpacked_stops_nothing_and_is_named_with_the_
         lines[2]
         == "  b.zip cannot be unpacked: File is not a zip file (fetch it again, or unpack it and give the folder)"
     )
-    assert lines[3].startswith("  2 files are not read, such as b.zip")
+    assert lines[3].startswith("  2 files are not read, such as b.zip: an archive")
     only = laid(tmp_path / "y", {"b.zip": "no archive", "c.pdb": model(2)})
     lines = look_at(only, tmp_path / "out2").said.splitlines()
     assert lines[0].endswith(f"1 model of 1 target in {only}")
