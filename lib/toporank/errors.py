@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def printable(text: str) -> str:
     r"""The text on one line: white space becomes one blank, other unprintable characters `_`.
@@ -12,6 +14,16 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else "_" for letter in " ".join(text.split())
     )
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many there are besides, in words.
+
+    >>> first_of(["T", "U", "V"], 1), first_of(["T"], 1)
+    ('T and 2 more', 'T')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 class TopoRankError(Exception):

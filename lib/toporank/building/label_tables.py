@@ -11,6 +11,7 @@ from toporank.building.coverage import models_in_parts
 from toporank.building.native_labels import LabelledDecoy
 from toporank.building.planning import recognised
 from toporank.comparing.native.dockq import capri_class
+from toporank.errors import first_of
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.finding.labels import Label
 
@@ -117,9 +118,8 @@ def describe(rows: Iterable[LabelledDecoy]) -> list[str]:
     lines = [models_in_parts(statuses), *recognised(rows)]
     of_molecules = [row for row in rows if row.molecules]
     if of_molecules:
-        first = of_molecules[0]
-        others = f" and {len(of_molecules) - 1} more" if len(of_molecules) > 1 else ""
-        lines.append(f"{first.target}/{first.decoy}{others}: {first.molecules}")
+        names = [f"{row.target}/{row.decoy}" for row in of_molecules]
+        lines.append(f"{first_of(names, 1)}: {of_molecules[0].molecules}")
     natives = [row for row in rows if row.is_native]
     if natives:
         first = natives[0]

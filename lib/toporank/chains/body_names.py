@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from toporank.chains.immune import ANTIBODY, MHC, PEPTIDE, RECEPTOR, Pair
 from toporank.chains.partners import Partners, listed, partner_name
+from toporank.errors import first_of
 
 AN_ANTIBODY, A_RECEPTOR = "an antibody", "a T-cell receptor"
 AN_MHC, AN_MHC_WITH_PEPTIDE = "an MHC molecule", "an MHC molecule with its peptide"
@@ -96,8 +97,7 @@ def lines_of_targets(targets: Mapping[str, list[str]]) -> list[str]:
         if len(lines) == MOST_SENTENCES:
             n_further += len(names)
             continue
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        lines.append(f"{names[0]}{more}: {sentence}")
+        lines.append(f"{first_of(names, 1)}: {sentence}")
     if n_further:
         lines.append(f"and {n_further} more targets in the same way")
     return lines

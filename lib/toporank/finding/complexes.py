@@ -22,7 +22,7 @@ from toporank.chains.chain import ChainSequences
 from toporank.chains.immune import Pair
 from toporank.chains.kinds import kinds_of, same_protein
 from toporank.chains.partners import partner_name
-from toporank.errors import printable
+from toporank.errors import first_of, printable
 from toporank.files.printable_names import free_name, table_name
 from toporank.finding.decoy_names import not_copies, renamed_note, unique_names
 from toporank.finding.sequences import Sequences, Sketches
@@ -506,17 +506,15 @@ def _other_copies(targets: Mapping[str, list[Models]]) -> list[str]:
     for target, usual in differing[0].items():
         copies = ":".join(str(usual[kind]) for kind in sorted(usual))
         words.append(f"{printable(target)} {copies}")
-    more = f" and {len(words) - EXAMPLES} more" if len(words) > EXAMPLES else ""
     others = len(differing) - 1
     so_too = f"; so it is with {others} more" if others else ""
     return [
-        f"{', '.join(words[:EXAMPLES])}{more}: the same chains in different numbers of copies, "
+        f"{first_of(words, EXAMPLES)}: the same chains in different numbers of copies, "
         f"each a target of its own{so_too}"
     ]
 
 
 def _listed(folders: list[str]) -> str:
     """The first folders by name, in words."""
-    shown = ", ".join(printable(folder) for folder in folders[:EXAMPLES])
-    more = f" and {len(folders) - EXAMPLES} more" if len(folders) > EXAMPLES else ""
-    return f"{'folder' if len(folders) == 1 else 'folders'} {shown}{more}"
+    shown = first_of([*map(printable, folders)], EXAMPLES)
+    return f"folder{'s' * (len(folders) > 1)} {shown}"

@@ -22,7 +22,7 @@ from toporank.comparing.homology.clusters import (
     nearest,
     references,
 )
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, first_of
 from toporank.finding.labels import SPLITS, SplitRules
 
 MOST_NAMED = 10
@@ -178,12 +178,11 @@ def describe_leaks(rows: list[TargetSplit]) -> str:
     counts = " and ".join(f"{n} of split {split}" for split, n in n_of_split.items())
     pairs = [
         f"{row.target} ({row.split}) and {row.nearest_training_target} ({row.containment:.0%})"
-        for row in rows[:MOST_NAMED]
+        for row in rows
     ]
-    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
     return (
         f"targets that share a chain with a training target: {counts}, such as "
-        f"{', '.join(pairs)}{more}"
+        f"{first_of(pairs, MOST_NAMED)}"
     )
 
 

@@ -25,7 +25,12 @@ from pytorch_lightning.profilers import (
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 from threadpoolctl import threadpool_limits
 
-from toporank.errors import CheckpointError, ConfigError, TrainingError
+from toporank.errors import (
+    CheckpointError,
+    ConfigError,
+    TrainingError,
+    first_of,
+)
 from toporank.files.packfile import PackedGraphs
 from toporank.learning.checkpoint import KEY, check_fits, read_description
 from toporank.learning.data import GraphStore, set_statistics
@@ -395,11 +400,11 @@ def _refused(error: Exception) -> ConfigError:
 
 def _not_finite(error: NotFiniteError, store: GraphStore, epoch: int) -> str:
     decoys = store.decoys.iloc[error.graphs]
-    names = ", ".join(
-        f"{row.target}/{row.decoy}" for row in decoys[:MOST_NAMED].itertuples()
+    names = [f"{row.target}/{row.decoy}" for row in decoys.itertuples()]
+    return (
+        f"{error.what} is not a finite number in epoch {epoch}, models "
+        f"{first_of(names, MOST_NAMED)}"
     )
-    more = f" and {len(decoys) - MOST_NAMED} more" if len(decoys) > MOST_NAMED else ""
-    return f"{error.what} is not a finite number in epoch {epoch}, models {names}{more}"
 
 
 def epoch_table(folder: Path) -> pd.DataFrame:
