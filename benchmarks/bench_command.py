@@ -86,7 +86,7 @@ def main() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have byte code
     with tempfile.TemporaryDirectory() as folder:
         room = Path(folder)
-        five, out = EXAMPLE / "colabfold", room / "out"
+        five, out = EXAMPLE / "made_up_colabfold", room / "out"
         # compiles, if need be
         cpu_seconds(toporank, "score", five, "-o", room / "first")
         seconds: dict[str, list[float]] = {}

@@ -30,8 +30,8 @@ NEAR = 15.0
 
 
 def main() -> None:
-    """Write the folder `colabfold`."""
-    folder = HERE / "colabfold"
+    """Write the folder `made_up_colabfold`."""
+    folder = HERE / "made_up_colabfold"
     folder.mkdir(exist_ok=True)
     sources = [HERE / "decoys/1GCQ" / name for name in MODELS]
     native_like, chain = _distances(sources[0])

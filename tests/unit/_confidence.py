@@ -22,7 +22,7 @@ from toporank.confidence.confidences import confidences
 from toporank.confidence.examine import DecoyFile
 from toporank.confidence.table import Confidence
 
-COLABFOLD = REPOSITORY / "resources/example/colabfold"
+COLABFOLD = REPOSITORY / "resources/example/made_up_colabfold"
 TAG = "rank_00{0}_alphafold2_multimer_v3_model_{0}_seed_000"
 KEPT = {"A": range(186, 216), "B": range(626, 658)}
 

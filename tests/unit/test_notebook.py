@@ -132,11 +132,11 @@ def test_the_notebook_reads_the_folder_that_its_script_makes(tmp_path, monkeypat
     (tmp_path / "decoys").symlink_to(REPOSITORY / "resources/example/decoys")
     monkeypatch.setattr(module, "HERE", tmp_path)
     module.main()
-    shipped = REPOSITORY / "resources/example/colabfold"
-    assert sorted(path.name for path in (tmp_path / "colabfold").iterdir()) == sorted(
-        p.name for p in shipped.iterdir()
-    )
-    for path in (tmp_path / "colabfold").iterdir():
+    shipped = REPOSITORY / "resources/example/made_up_colabfold"
+    assert sorted(
+        path.name for path in (tmp_path / "made_up_colabfold").iterdir()
+    ) == sorted(p.name for p in shipped.iterdir())
+    for path in (tmp_path / "made_up_colabfold").iterdir():
         assert module.gzip.decompress(path.read_bytes()) == module.gzip.decompress(
             (shipped / path.name).read_bytes()
         )

@@ -191,7 +191,7 @@ def test_a_full_disk_ends_the_run_blames_no_decoy_and_the_next_run_completes(
 
 def test_scoring_onto_a_full_disk_says_what_to_do_and_goes_on_with_more_room(tmp_path):
     disk = tmp_path / "disk"
-    models = REPOSITORY / "resources/example/colabfold"
+    models = REPOSITORY / "resources/example/made_up_colabfold"
     words = ["-m", "toporank", "score", str(models), "-o", str(disk / "out")]
     with small_disk(disk, "size=200k"):
         stopped = quickly(words, REPOSITORY)
@@ -200,7 +200,7 @@ def test_scoring_onto_a_full_disk_says_what_to_do_and_goes_on_with_more_room(tmp
         more = ["mount", "-o", "remount,size=64m", disk]
         subprocess.run(more, check=True)
         assert quickly(words, REPOSITORY).returncode == 0
-        assert (disk / "out/results/scores/colabfold/models.csv").exists()
+        assert (disk / "out/results/scores/made_up_colabfold/models.csv").exists()
 
 
 def test_a_read_only_results_folder_is_named_before_anything_runs(fresh):

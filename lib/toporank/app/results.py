@@ -64,7 +64,7 @@ class Results:
     --------
     >>> import toporank
     >>> from toporank.layout import repository
-    >>> example = repository() / "resources/example/colabfold"
+    >>> example = repository() / "resources/example/made_up_colabfold"
     >>> results = toporank.score(example)
     >>> results.models["verdict"].tolist()[:2]
     ['check', 'check']
@@ -95,7 +95,7 @@ class Results:
         --------
         >>> import tempfile, toporank
         >>> from toporank.layout import repository
-        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> results = toporank.score(repository() / "resources/example/made_up_colabfold")
         >>> with tempfile.TemporaryDirectory() as out:
         ...     results.write(out)
         ...     results.open(out).models["decoy"].equals(results.models["decoy"])
@@ -165,7 +165,7 @@ class Results:
         --------
         >>> import tempfile, toporank
         >>> from toporank.layout import repository
-        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> results = toporank.score(repository() / "resources/example/made_up_colabfold")
         >>> with tempfile.TemporaryDirectory() as out:
         ...     results.write(out)
         ...     sorted(path.name for path in Path(out).glob("*/scores/*/*.csv"))[:3]
@@ -201,7 +201,7 @@ class Results:
         --------
         >>> import toporank
         >>> from toporank.layout import repository
-        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> results = toporank.score(repository() / "resources/example/made_up_colabfold")
         >>> "believe" in results.show(results.models["decoy"][1], height=600).html
         True
         """
@@ -245,7 +245,7 @@ class Results:
         --------
         >>> import toporank
         >>> from toporank.layout import repository
-        >>> results = toporank.score(repository() / "resources/example/colabfold")
+        >>> results = toporank.score(repository() / "resources/example/made_up_colabfold")
         >>> results.figure("contacts").axes[0].get_xlabel()
         'partner B'
         """

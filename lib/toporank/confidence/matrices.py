@@ -120,7 +120,7 @@ def pae_of(path: Path, complex_: Complex, model: int | None = None) -> Pae:
     >>> from toporank.layout import repository
     >>> example = repository() / "resources/example"
     >>> from toporank.structures.read import read_complex
-    >>> (path,) = example.glob("colabfold/pair_unrelaxed_rank_001*.pdb.gz")
+    >>> (path,) = example.glob("made_up_colabfold/pair_unrelaxed_rank_001*.pdb.gz")
     >>> pae = pae_of(path, read_complex(path))
     >>> pae.values.shape
     (126, 126)

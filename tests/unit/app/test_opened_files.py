@@ -11,7 +11,7 @@ import pytest
 from conftest import REPOSITORY
 from processes import printed
 
-MODELS = REPOSITORY / "resources/example/colabfold"
+MODELS = REPOSITORY / "resources/example/made_up_colabfold"
 SCORER = REPOSITORY / "resources/scorer"
 SCORE = """
 import os, sys

@@ -22,7 +22,7 @@ from toporank.confidence import confidences
 def folder(tmp_path) -> Path:
     """Five models of ColabFold and what it says of them."""
     return shutil.copytree(
-        REPOSITORY / "resources/example/colabfold", tmp_path / "models"
+        REPOSITORY / "resources/example/made_up_colabfold", tmp_path / "models"
     )
 
 

@@ -120,7 +120,7 @@ def test_weights_of_another_kind_are_an_error_that_names_the_file(tmp_path, comp
 def test_scoring_does_not_import_torch(tmp_path):
     """Which takes as long as the rest of scoring five models."""
     program = (
-        "import sys, toporank; toporank.score('resources/example/colabfold', "
+        "import sys, toporank; toporank.score('resources/example/made_up_colabfold', "
         f"cache={str(tmp_path)!r}).write({str(tmp_path / 'out')!r}); "
         "print('torch' in sys.modules)"
     )

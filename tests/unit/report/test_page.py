@@ -759,7 +759,9 @@ def real_folder(name: str, root: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("folder", ["colabfold", "binder", "decoys/1PPE", "ties"])
+@pytest.mark.parametrize(
+    "folder", ["made_up_colabfold", "binder", "decoys/1PPE", "ties"]
+)
 def test_all_that_is_said_of_a_model_agrees_and_adds_up(browser, tmp_path, folder):
     scored = open_answer(real_folder(folder, tmp_path))
     write_page(scored, scored.folder)
