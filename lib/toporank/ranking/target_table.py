@@ -30,7 +30,7 @@ from toporank.scorer.interaction import p_interact
 from toporank.scorer.prediction import KEY
 from toporank.structures.identity import DecoyKey, Status
 from toporank.tables.columns import TARGETS
-from toporank.tables.frames import BETWEEN, read, typed
+from toporank.tables.frames import in_one_cell, read, typed
 from toporank.workers import mapped
 
 CLOSE = 0.02
@@ -139,9 +139,9 @@ def _of_notes(notes: Mapping[str, TargetNotes]) -> pd.DataFrame:
     rows: dict[str, dict[str, Any]] = {}
     for target, of_target in notes.items():
         rows[target] = {
-            "caveats": BETWEEN.join(of_target.caveats),
+            "caveats": in_one_cell(of_target.caveats),
             "hint": of_target.hint,
-            "notes": BETWEEN.join(of_target.notes),
+            "notes": in_one_cell(of_target.notes),
         }
         if of_target.other:
             first = of_target.other.first

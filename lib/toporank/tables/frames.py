@@ -19,11 +19,16 @@ SCORE_AGAIN = "score the models again"
 BOM = "\ufeff"
 """Before a table with names that are not ASCII: Excel takes it for another encoding without."""
 BETWEEN = " | "
-"""Between the sentences of a cell. No sentence has it, as some have "; "."""
+"""Between the sentences of a cell; some have "; ", and `in_one_cell` keeps it out of them."""
 SENTENCES = ("reason", "verdict_reason", "caveats", "hint", "notes", "why_seen")
 """Columns with our own words, which may have an Å. They alone do not earn a byte order mark, since
 programs that read tables may stumble over it.
 """
+
+
+def in_one_cell(sentences: Iterable[str]) -> str:
+    """Return sentences as one text; a name in them may have had what stands between them."""
+    return BETWEEN.join(text.replace(BETWEEN, "|") for text in sentences)
 
 
 def typed(frame: pd.DataFrame, kinds: Mapping[str, Any]) -> pd.DataFrame:

@@ -149,6 +149,7 @@ APART = {"a": 1, "b": 2}
             "is damaged",
         ),
         (Case(TWO, confidence=[Confidence("T", "a", status="ok", reason="files differ")]), "files differ"),
+        (Case(TWO, confidence=[Confidence("T", "a", status="ok", reason="a | b.json differs")]), "a|b.json differs"),
     ],
 )  # fmt: skip
 def test_what_changes_what_one_does_is_a_sentence(case, sentence):
