@@ -5,7 +5,6 @@ from pathlib import Path
 REPOSITORY = Path(workflow.basedir)
 sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
 
-from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from toporank import layout
@@ -40,10 +39,10 @@ if workflow.is_main_process:
         logger.info("\n  ".join([f"{name}: {planned.summary}", *planned.notes]))
     logger.info(f"mkdssp: {CHECK.mkdssp}")
     of_training = CHECK.problems_of["check_coverage"] + CHECK.problems_of[layout.TRAINING]
-    for problem in [*CHECK.problems, *of_training]:
+    for problem in of_training if CHECK.lacks_plan else [*CHECK.problems, *of_training]:
         logger.warning(f"Preflight: {problem}")
 
-    logger.addHandler(runs.DryRun(workflow, CHECK))
+    logger.addHandler(runs.BeforeJobs(workflow, CHECK))
 
 PLANS = inputs.Plans(CONFIG, REPOSITORY, CHOICES, CHECK)
 try:
@@ -110,12 +109,12 @@ onstart:
     if workflow.non_local_exec:
         problems += runs.submission_problems(workflow.executor_plugin.name, sys.executable)
     if problems:
-        raise WorkflowError("Preflight failed, nothing was run:\n  " + "\n  ".join(problems))
+        runs.refuse(problems)
     claimed = runs.claimed(workflow.dag)
     try:
         runs.lock(claimed)
     except TopoRankError as error:
-        raise WorkflowError(str(error))
+        sys.exit(str(error))
     runs.forget_killed(workflow.dag)
     CHECK.write_plans()
     if runs.first_compilation():

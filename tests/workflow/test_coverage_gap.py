@@ -72,7 +72,10 @@ def test_a_dry_run_ends_with_an_error_where_a_run_of_this_target_would(
     assert status == 0 or re.search(r"^total +[1-9]", looked.stdout, re.MULTILINE)
     assert study.run("--list", target, cores=None).returncode == 0
     (study.home / "decoys").rename(study.home / "elsewhere")
-    assert study.run("-n", target, cores=None, check=False).returncode == 1
+    moved = study.run("-n", target, cores=None, check=False)
+    assert moved.returncode == 1
+    assert moved.stdout.count("there is no ") == 1
+    assert "Job stats" not in moved.stdout
 
 
 def test_every_kind_of_gap_is_told_apart_and_counted(few):

@@ -224,12 +224,16 @@ def draws(text: str, clone: Path) -> None:
 
 
 def from_a_folder_of_ones_own(text: str, clone: Path) -> None:
-    """With the example, which lies in the repository."""
+    """With the example, which lies in the repository, and a profile that is linked as told."""
     own = clone.parent / "own"
-    own.mkdir(exist_ok=True)
+    profiles = own / "xdg/snakemake"
+    profiles.mkdir(parents=True, exist_ok=True)
+    if not (profiles / "slurm").exists():
+        (profiles / "slurm").symlink_to(clone / "slurm")
     words = shlex.split(text.replace("CLONE", str(clone)))[1:]
     command = ["-m", "snakemake", *words, "-n"]
-    done = quickly(command, own, **environment_of(clone))
+    here = {"XDG_CONFIG_HOME": str(own / "xdg")}
+    done = quickly(command, own, **environment_of(clone) | here)
     assert done.returncode == 0, done.stdout
 
 

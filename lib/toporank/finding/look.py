@@ -163,7 +163,8 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
             models = []
             for part, shape, b_factors in own:
                 of_chains = _as_tuples(b_factors)
-                models.append(ModelSketch(*parts[part], shape, of_chains))
+                fields = (*parts[part], shape, of_chains)
+                models.append(ModelSketch._make(fields))
             numbers, _, _, _, *shared = files[file]
             sketch = Sketch(numbers, tuple(models), sha256, size, *shared)
             cached[name] = FileState._make(state), sketch

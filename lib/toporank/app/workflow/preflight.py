@@ -50,8 +50,9 @@ class Preflight:
     """Problems, one line each with its remedy; for every data set its plan, a summary and notes.
 
     mkdssp : whether it was checked. problems_of : rule, `training` or `sampling` → what is a
-    problem only where that runs. datasets : by name, without those that have a problem. store : the
-    reuse store. draft : where there is no store yet, what a dry run has read is kept here.
+    problem only where that runs. datasets : by name, without those that have a problem. lacks_plan
+    : whether there are such, and nothing can be sampled for them: their jobs are not known. store :
+    the reuse store. draft : where there is no store yet, what a dry run has read is kept here.
     """
 
     mkdssp: str = ""
@@ -59,6 +60,7 @@ class Preflight:
     problems_of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     store: Path = Path()
+    lacks_plan: bool = False
     draft: Path | None = None
 
     def of(self, dataset: str) -> PlannedDataset:
@@ -156,6 +158,8 @@ def preflight(
             result.datasets[dataset.name] = planned
             if dataset.name in config.learned_datasets:
                 problems_of["check_coverage"] += planned.uncovered
+    lacks_plan = len(result.datasets) < len(config.datasets)
+    result.lacks_plan = lacks_plan and bool(problems_of[layout.SAMPLING])
     for phase in config.training.finetune.phases:
         where = f"training.finetune.phases, {phase.name}: parent"
         for file in phase.parent_files:

@@ -16,7 +16,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from filelock import FileLock, Timeout
 from snakemake.common import NOTHING_TO_BE_DONE_MSG
@@ -32,6 +32,8 @@ from toporank.workers import KILLED
 if TYPE_CHECKING:
     from toporank.app.workflow.preflight import Preflight
 
+PLANNING = "Building DAG of jobs..."
+"""What Snakemake says before it looks for jobs."""
 OF_TRAINING = ("finetune", "cross_validation", "final", "scorer", "splits.csv")
 ROOMS = dict.fromkeys(OF_TRAINING, layout.TRAINING)
 ROOMS |= {name: name for name in (layout.TRAINING, layout.SAMPLING)}
@@ -108,10 +110,17 @@ def problems(dag: Any, check: Preflight) -> list[str]:
     return faults
 
 
-class DryRun(logging.Handler):
-    """Ends a dry run behind its jobs with exit code 1, where a run would end before them.
+def refuse(faults: list[str], what: str = "nothing was run") -> NoReturn:
+    """End this process with what keeps a run from its work, a line each."""
+    logger.error("\n  ".join([f"Preflight failed, {what}:", *faults]))
+    sys.exit(1)
 
-    Snakemake has no hook in a dry run, but counts its jobs before and behind them.
+
+class BeforeJobs(logging.Handler):
+    """Ends Snakemake with exit code 1 where the jobs of a data set cannot be known.
+
+    A dry run with other faults, where a run would end before its jobs, ends behind them: Snakemake
+    has no hook there, but counts them before and behind.
     """
 
     def __init__(self, workflow: Any, check: Preflight):
@@ -125,6 +134,8 @@ class DryRun(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take what Snakemake tells."""
+        if record.msg == PLANNING and self.check.lacks_plan:
+            refuse(self.check.problems)
         if not self.workflow.dryrun:
             return
         if record.msg == NOTHING_TO_BE_DONE_MSG:
@@ -135,10 +146,8 @@ class DryRun(logging.Handler):
             self.faults = self.faults or problems(self.workflow.dag, self.check)
             self.n_counts -= 1
         if self.faults and self.n_counts <= 0:
-            lines = ["Preflight failed, a run would end here:", *self.faults]
-            self.faults = []
-            logger.error("\n  ".join(lines))
-            sys.exit(1)
+            faults, self.faults = self.faults, []  # what is said then comes here, too
+            refuse(faults, "a run would end here")
 
 
 def forget_killed(dag: Any) -> None:
