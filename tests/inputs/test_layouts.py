@@ -9,7 +9,14 @@ from _cases import LAYOUTS, OF_PROGRAMS, Layout
 
 from structures_text import by_target, lay, mmcif, pair, pdb, write
 from toporank.finding.folders import find_decoys
-from toporank.finding.scan import EARLIER, GIVEN, Scan, describe_passed_over, no_decoys
+from toporank.finding.scan import (
+    EARLIER,
+    GIVEN,
+    PACKED,
+    Scan,
+    describe_passed_over,
+    no_decoys,
+)
 from toporank.programs.catalogue import PLAIN, programs_of
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
@@ -60,7 +67,7 @@ def test_no_decoy_of_the_working_directory_is_passed_over(tmp_path, monkeypatch)
     monkeypatch.chdir(lay(tmp_path, "a.pdb", "T/b.pdb", "T/deeper/c.pdb", "T/d.pdb.7z"))
     decoys = find_decoys("set", Path("."))
     assert [decoy.path for decoy in decoys] == ["T/b.pdb", "T/deeper/c.pdb", "a.pdb"]
-    assert Scan(Path(".")).passed_over(decoys) == {Path("T/d.pdb.7z"): ""}
+    assert Scan(Path(".")).passed_over(decoys) == {Path("T/d.pdb.7z"): PACKED}
 
 
 BESIDE = {
