@@ -180,7 +180,7 @@ def scored_interfaces(
 def with_contacts(
     table: Iterable[InterfaceRow], contacts: pd.DataFrame
 ) -> list[InterfaceRow]:
-    """Return the table with `n_contacts`, and with DockQ that others than the networks know of.
+    """Return the table with `n_contacts`, and with DockQ raised where a third partner asks for it.
 
     Partners that lie right to a third lie right to each other. So DockQ is no lower than that of
     the weaker of two such interfaces, as far as the contacts agree: no more than their mean quality
@@ -204,10 +204,7 @@ def with_contacts(
                 dockq_of[frozenset(row.interface.split(":"))] = row.dockq
         for row in of_model:
             if of_decoy and row.n_ca_pairs is not None:
-                first, second = map(chains_of, (row.chains or row.interface).split(":"))
-                qualities = []
-                for pair in product(first, second):
-                    qualities += of_decoy.get(frozenset(pair), [])
+                qualities = _qualities(row, of_decoy)
                 row = row._replace(n_contacts=len(qualities))
                 if row.dockq is not None and qualities:
                     third = _by_third_partners(row.interface.split(":"), dockq_of)
@@ -215,6 +212,17 @@ def with_contacts(
                     row = row._replace(dockq=max(row.dockq, round(agreed, DECIMALS)))
             rows.append(row)
     return rows
+
+
+def _qualities(
+    row: InterfaceRow, of_chains: Mapping[frozenset[str], list[float]]
+) -> list[float]:
+    """Qualities of the contacts of an interface, from those of pairs of chains."""
+    first, second = map(chains_of, (row.chains or row.interface).split(":"))
+    qualities = []
+    for pair in product(first, second):
+        qualities += of_chains.get(frozenset(pair), [])
+    return qualities
 
 
 def _by_third_partners(
