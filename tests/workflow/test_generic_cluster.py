@@ -139,9 +139,8 @@ def test_all_profiles_of_clusters_have_the_same_settings():
 
 def test_training_on_cuda_asks_slurm_for_as_many_gpus_as_devices(study, tmp_path):
     """Every job fails here."""
-    programs = dict.fromkeys(
-        ("sinfo", "sshare", "sacctmgr", "scontrol", "scancel"), "#!/bin/sh\n"
-    )
+    programs = dict.fromkeys(("sinfo", "sshare", "sacctmgr", "scancel"), "#!/bin/sh\n")
+    programs["scontrol"] = "#!/bin/sh\necho 'Slurmctld(primary) at head is UP'\n"
     programs |= dict.fromkeys(("squeue", "sacct"), "#!/bin/sh\necho '7|FAILED'\n")
     programs["sbatch"] = f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/asked'\necho 7\n"
     cuda = {"accelerator": "cuda", "devices": 2}

@@ -418,6 +418,24 @@ def test_slurm_without_sbatch_is_a_problem(monkeypatch, tmp_path):
     assert submission_problems("slurm", "/opt/venv/bin/python") == []
 
 
+@pytest.mark.parametrize(
+    ("state", "problems"),
+    [("UP", []), ("DOWN", ["Slurmctld(primary) at head is DOWN"])],
+)
+def test_a_cluster_whose_controller_is_down_is_a_problem(
+    monkeypatch, tmp_path, state, problems
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "sbatch").touch(mode=0o755)
+    ping = tmp_path / "scontrol"
+    ping.write_text(f"#!/bin/sh\necho 'Slurmctld(primary) at head is {state}'\n")
+    ping.chmod(0o755)
+    given = submission_problems("slurm", "/opt/venv/bin/python")
+    assert [
+        problem.split(": ", 2)[2].split(" (start")[0] for problem in given
+    ] == problems
+
+
 # ---- scoring -------------------------------------------------------------------------------------
 
 

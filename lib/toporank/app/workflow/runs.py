@@ -13,6 +13,7 @@ import contextlib
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 PLANNING = "Building DAG of jobs..."
 """What Snakemake says before it looks for jobs."""
 OF_TRAINING = ("finetune", "cross_validation", "final", "scorer", "splits.csv")
+PATIENCE = 30
+"""Seconds in which a controller of Slurm must answer."""
 ROOMS = dict.fromkeys(OF_TRAINING, layout.TRAINING)
 ROOMS |= {name: name for name in (layout.TRAINING, layout.SAMPLING)}
 """What is locked for work on each part of `results/` that belongs to no data set."""
@@ -219,9 +222,10 @@ def submission_problems(executor: str, python: str) -> list[str]:
     python : the interpreter, which Snakemake writes into jobs without quotes.
     """
     problems = []
-    if executor == "slurm" and not shutil.which("sbatch"):
+    without_slurm = _why_no_slurm() if executor == "slurm" else ""
+    if without_slurm:
         problems.append(
-            "--profile slurm: sbatch is not on the PATH (start on a login node of the cluster,"
+            f"--profile slurm: {without_slurm} (start on a login node of the cluster,"
             " or leave the profile out to run on this machine)"
         )
     if any(character.isspace() for character in python):
@@ -230,6 +234,24 @@ def submission_problems(executor: str, python: str) -> list[str]:
             " (make the .venv in a folder without one; the repository itself may stay)"
         )
     return problems
+
+
+def _why_no_slurm() -> str:
+    """Return why no job can be submitted to Slurm, or nothing where its controller answers."""
+    if not shutil.which("sbatch"):
+        return "sbatch is not on the PATH"
+    try:
+        answer = subprocess.run(
+            ["scontrol", "ping"], capture_output=True, text=True, timeout=PATIENCE
+        )
+    except FileNotFoundError:
+        return ""  # a cluster with a sbatch of its own
+    except subprocess.TimeoutExpired:
+        return f"no controller of Slurm answered within {PATIENCE} seconds"
+    if "is UP" in answer.stdout:
+        return ""
+    states = answer.stdout.split("\n")[0] or answer.stderr.strip().split("\n")[-1]
+    return f"no controller of Slurm answers: {states}"
 
 
 def first_compilation() -> str:
