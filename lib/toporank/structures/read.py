@@ -19,7 +19,7 @@ from toporank.errors import StructureError
 from toporank.files.state import state_of
 from toporank.structures.chains import ParsedModel, parse_model
 from toporank.structures.complex import Complex
-from toporank.structures.density import check_density
+from toporank.structures.density import check_apart, check_density
 from toporank.structures.experiment import Experiment, of_mmcif, of_pdb
 from toporank.structures.identity import structure_format
 from toporank.structures.mmcif_text import parse_mmcif
@@ -190,6 +190,7 @@ class StructureFile:
                 with_labels=self.format == "mmcif",
             )
             check_density(complex_)
+            check_apart(complex_)
             written: tuple[tuple[str, str], ...] = ()
             if len(parsed.written) > len(parsed.residues):
                 written = tuple(parsed.sequences.items())

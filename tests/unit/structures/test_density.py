@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from _complexes import copies
 
-from structures_text import Atom, ca_trace, pdb, write
+from structures_text import Atom, ca_trace, in_line, pdb, write
 from toporank.errors import StructureError
 from toporank.features import interface
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.registry import DEFAULT_MODULES, resolve
 from toporank.structures.complex import Complex
-from toporank.structures.density import MAX_HEAVY, check_density, most_in_a_cube
+from toporank.structures.density import (
+    MAX_HEAVY,
+    check_apart,
+    check_density,
+    most_in_a_cube,
+)
 from toporank.structures.read import read_complex
 
 MIB = 1 << 20
@@ -60,6 +66,19 @@ def test_many_copies_in_one_place_are_refused_with_what_was_found_and_what_to_do
         r" \(are coordinates in another unit, or many copies in one place\?\)",
         error.value.reason,
     )
+
+
+@pytest.mark.parametrize(("n_inside", "is_refused"), [(40, True), (15, False)])
+def test_a_chain_inside_another_one_is_refused_and_chains_that_clash_are_not(
+    n_inside, is_refused
+):
+    """As Boltz leaves two copies of a protein, each CA 1.7 Å from one of the other."""
+    chain = [("A", 3.8 * i) for i in range(40)]
+    inside = [("B", 3.8 * i + 1.7) for i in range(n_inside)]
+    beside = [("B", 3.8 * i + 1000.0) for i in range(n_inside, 40)]
+    what = r"chain A lies inside chain B: 40 of its 40 residues"
+    with pytest.raises(StructureError, match=what) if is_refused else nullcontext():
+        check_apart(in_line(*chain, *inside, *beside))
 
 
 def test_coordinates_in_nanometres_are_refused_with_the_remedy(decoy):
