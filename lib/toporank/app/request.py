@@ -286,8 +286,9 @@ def check_partners(
         if of_target and not any(names <= each.names for each in of_target):
             nearest = max(of_target, key=lambda each: len(each.names & names))
             kind = f"{what} of {target}" if target else what
+            nowhere = names.difference(*(each.names for each in of_target))
             raise ConfigError(
-                f"no {kind} has the chains {_written(names)}; "
+                f"no {kind} has the chains {_written(nowhere or names)}; "
                 f"{printable(nearest.file)} has {_written(nearest.names)}",
                 where=f"{where} {text}",
                 remedy=f"{_spelling(text, names, nearest)} Nothing was changed",
@@ -298,7 +299,7 @@ def _spelling(text: str, names: set[str], nearest: FileChains) -> str:
     """Advice on partners such as `HL:A`, where H and L are chains."""
     for name in sorted(names - nearest.names):
         if set(name) <= nearest.names:
-            return f"join chains by +, such as {text.replace(name, '+'.join(name))};"
+            return f"join chains by +, such as {text.replace(name, '+'.join(name))}."
     return "is a name misspelled?"
 
 

@@ -430,7 +430,7 @@ def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
             [NEAR],
             {"partners": "A:X"},
             ConfigError,
-            "partners A:X: no model has the chains A, X",
+            "partners A:X: no model has the chains X",
         ),
         ([NEAR], {"partners": "A"}, ConfigError, "one partner, at least two"),
         ([NEAR], {"targets": "name"}, ConfigError, "targets"),

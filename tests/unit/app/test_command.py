@@ -404,7 +404,7 @@ def test_partners_that_a_model_has_are_taken_and_a_table_may_have_targets_that_a
 
 def test_letters_that_are_chains_are_to_be_joined_by_a_plus(decoys, tmp_path):
     with pytest.raises(
-        ConfigError, match=r"join chains by \+, such as A\+B:C; Nothing was changed"
+        ConfigError, match=r"join chains by \+, such as A\+B:C\. Nothing was changed"
     ):
         look_at(decoys, tmp_path / "out", "AB:C")
 
