@@ -267,9 +267,11 @@ class Results:
         full_names = models["target"] + "/" + models["decoy"]
         named = models[(models["decoy"] == name) | (full_names == name)]
         if named.empty:
-            names = [*models["target"], *models["decoy"]]
+            names = dict.fromkeys([*models["target"], *models["decoy"]])
             what = f"no target or model is called {name!r}"
             remedy = f"{did_you_mean(str(name), names)} `models` has all names"
+            if ":" in name:
+                remedy += '; partners of a contact map: figure("contacts", interface=…)'
             raise ConfigError(what, where="name", remedy=remedy)
         if len(named) > 1:
             targets = ", ".join(named["target"].head(3))

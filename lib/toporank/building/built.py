@@ -26,6 +26,7 @@ from toporank.building.local_quality import LocalQualities
 from toporank.building.packing import Member, write_pack
 from toporank.chains.partners import parse_partners
 from toporank.confidence.examine import DecoyFile
+from toporank.confidence.matrices import Matrices, matrices_of
 from toporank.features.registry import FeatureChoice
 from toporank.structures.identity import DecoyKey, Status
 
@@ -100,6 +101,18 @@ def confidence_requests(
             decoy.model,
             bool(decoy.of_monomers),
         )
+
+
+def matrices_of_decoy(built: Built, key: DecoyKey, store: Store) -> Matrices:
+    """What the predictor of a decoy says of pairs of residues and of chains.
+
+    Raises TopoRankError or OSError as `matrices_of`, or when the decoy cannot be read.
+    """
+    decoy = built.plan[key]
+    made = built.made(key, store)
+    partners = parse_partners(decoy.partners) if decoy.partners else ()
+    complex_ = made["atoms"].with_partners(partners)
+    return matrices_of(Path(decoy.path), complex_, made["in_file"].b_factors)
 
 
 class GraphsToPack(NamedTuple):

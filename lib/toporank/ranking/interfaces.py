@@ -8,11 +8,12 @@ elsewhere. Where an antibody meets an antigen, the number is the mean over their
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby, product
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,9 @@ from toporank.building.coverage import CoverageRow
 from toporank.chains.kmers import ANTIBODY
 from toporank.chains.partners import chains_of, partner_name, read_chain_map
 from toporank.comparing.homology.chain_tables import ChainRow
+from toporank.confidence.matrices import Matrices
+from toporank.confidence.pair_confidence import OfPair, of_pairs
+from toporank.errors import TopoRankError
 from toporank.features.interface import Meeting
 from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import DECIMALS, KEY, Score
@@ -59,6 +63,8 @@ class InterfaceRow(NamedTuple):
     chains : the same partners as the decoy's own file calls them; empty where it does not have both
     role : `MAIN`, `SIDE` or `BESIDE`; empty where the partners do not touch
     n_contacts : pairs of residues with heavy atoms nearer than 5 Å, the rows of contacts.csv
+    looks : `quality_word` of DockQ; empty without
+    pair_iptm, pair_pae : of the predictor, as in `confidence.pair_confidence`
     """
 
     target: str
@@ -73,6 +79,9 @@ class InterfaceRow(NamedTuple):
     chains: str = ""
     role: str = ""
     n_contacts: int | None = None
+    looks: str = ""
+    pair_iptm: float | None = None
+    pair_pae: float | None = None
 
 
 def interface_table(
@@ -225,6 +234,37 @@ def _qualities(
     return qualities
 
 
+def described(
+    table: Iterable[InterfaceRow],
+    contacts: pd.DataFrame,
+    matrices: Callable[[DecoyKey], Matrices],
+) -> list[InterfaceRow]:
+    """Return the table with `looks`, and what predictors say of pairs in decoys with several.
+
+    What their files lack, or why they are not used, confidence.csv says.
+
+    Parameters
+    ----------
+    contacts : rows of contacts.csv
+    matrices : those of a decoy; raises TopoRankError or OSError where there are none
+    """
+    of_decoys = dict(list(contacts.groupby(KEY)))
+    rows = []
+    for key, group in groupby(table, key=itemgetter(0, 1)):
+        of_decoy = list(group)
+        touching = [row.chains or row.interface for row in of_decoy if row.n_contacts]
+        said = {}
+        if len(touching) > 1 and key in of_decoys:
+            with contextlib.suppress(TopoRankError, OSError):
+                said = of_pairs(matrices(key), of_decoys[key], touching)
+        for row in of_decoy:
+            pair = said.get(row.chains or row.interface, OfPair())
+            iptm, pae = (None if np.isnan(x) else round(x, DECIMALS) for x in pair)
+            looks = "" if row.dockq is None else quality_word(row.dockq)
+            rows.append(row._replace(looks=looks, pair_iptm=iptm, pair_pae=pae))
+    return rows
+
+
 def _by_third_partners(
     pair: list[str], dockq_of: Mapping[frozenset[str], float]
 ) -> float:
@@ -320,6 +360,20 @@ def quality_word(dockq: float | None) -> str:
     if shown >= MEDIUM:
         return "right"
     return "doubtful" if shown >= ACCEPTABLE else "wrong"
+
+
+def in_a_word(row: Any) -> str:
+    """Return what people read of an interface. row : of the table of interfaces."""
+    if row.role == MAIN:
+        return quality_word(row.dockq)
+    if row.status == APART:
+        return f"apart, {row.closest:.0f} Å"
+    return row.role or row.status
+
+
+def best_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Return interfaces in the order in which people read them."""
+    return table.sort_values(["dockq", "interface"], ascending=[False, True])
 
 
 def apart(rows: Iterable[InterfaceRow]) -> list[str]:

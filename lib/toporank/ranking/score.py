@@ -16,6 +16,7 @@ from toporank.building.built import (
     GraphsToPack,
     confidence_requests,
     graphs_to_pack,
+    matrices_of_decoy,
 )
 from toporank.building.chunks.chunk import run_decoy
 from toporank.building.chunks.ledger import LedgerRow
@@ -34,6 +35,7 @@ from toporank.files.packfile import PackedGraphs
 from toporank.ranking.interfaces import (
     MAIN,
     antibodies_of,
+    described,
     interface_table,
     scored_interfaces,
     with_contacts,
@@ -201,6 +203,10 @@ class TargetScorer:
             judge.quality if judge else None,
         )
         interfaces = with_contacts(scored_interfaces(table, scores), contacts)
+        contacts = contact_rows(contacts, residues)
+        interfaces = described(
+            interfaces, contacts, lambda key: matrices_of_decoy(built, key, store)
+        )
         estimates = how_far_to_trust(
             judge, coverage, with_headlines(of_decoys.values(), interfaces)
         )
@@ -215,7 +221,7 @@ class TargetScorer:
                 [row for row in coverage if row[:2] not in not_asked], compared
             ),
             residues=residue_rows(residues),
-            contacts=contact_rows(contacts, residues),
+            contacts=contacts,
         )
         for key, score in of_decoys.items():
             result.scores.append(score_record(score, estimates.get(key)))

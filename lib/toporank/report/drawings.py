@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ import pandas as pd
 
 from toporank.building.built import Built
 from toporank.building.chunks.store import Store
-from toporank.chains.partners import Partners, partner_name, read_chain_map
+from toporank.chains.partners import read_chain_map
 from toporank.code import GRAPHS, code_of
 from toporank.comparing.contacts import residue_contacts
 from toporank.confidence.bfactors import BFactors, InFile
@@ -28,7 +27,6 @@ from toporank.ranking.interfaces import listed
 from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.report.contact_maps import contact_maps
 from toporank.report.packed import packed_matrices, packed_model
-from toporank.report.pair_confidence import of_pairs
 from toporank.report.superposed import superposed, turned
 from toporank.structures.complex import Complex
 from toporank.structures.identity import DecoyKey
@@ -274,7 +272,7 @@ def _of_target(
         bodies = partners or complex_.bodies
         confidence = scored.stated.get(key)
         room = rooms[bool(drawn)]
-        matrices, why = _matrices(row, complex_, values, of_model, bodies, room)
+        matrices, why = _matrices(row, complex_, values, room)
         maps = contact_maps(of_model, partners)
         head = {"partners": bodies, "maps": maps, "no_pae": why}
         model = packed_model(
@@ -319,12 +317,7 @@ def quality_of(complex_: Complex, rows: pd.DataFrame) -> np.ndarray:
 
 
 def _matrices(
-    row: Any,
-    complex_: Complex,
-    values: BFactors | None,
-    contacts: pd.DataFrame,
-    partners: Partners,
-    room: int,
+    row: Any, complex_: Complex, values: BFactors | None, room: int
 ) -> tuple[str, str]:
     """The matrices of a model, and why there is no PAE.
 
@@ -341,10 +334,7 @@ def _matrices(
         matrices = matrices_of(Path(row.path), complex_, values)
     except (TopoRankError, OSError) as error:
         return "", error.reason if isinstance(error, TopoRankError) else str(error)
-    names = map(partner_name, partners)
-    pairs = [":".join(pair) for pair in itertools.combinations(names, 2)]
-    of_pair = of_pairs(matrices, contacts, pairs) if len(pairs) > 1 else {}
-    return packed_matrices(matrices, complex_, room, of_pair), matrices.problem
+    return packed_matrices(matrices, complex_, room), matrices.problem
 
 
 def _nothing_beside(model: Path) -> str:

@@ -135,12 +135,7 @@ def runs(residues: Iterable[ResidueId]) -> list[int]:
     return flat
 
 
-def packed_matrices(
-    matrices: Matrices,
-    complex_: Complex,
-    room: int,
-    of_pair: Mapping[str, tuple[float, ...]] | None = None,
-) -> str:
+def packed_matrices(matrices: Matrices, complex_: Complex, room: int) -> str:
     """Return PAE, contact probabilities and ipTM of pairs; empty without any.
 
     Parameters
@@ -148,19 +143,15 @@ def packed_matrices(
     complex_ : as for `packed_model`; rows are those of its protein residues
     room : characters. A matrix for which it is too small becomes coarser: first in its values, then
         neighbouring residues become one cell. It is left out where even that does not help.
-    of_pair : pair of partners → ipTM and PAE, as from `of_pairs`
 
     Returns
     -------
-    text : its head has `of`, that of pairs; `chains` and `pairs`, ipTM; and of each matrix of
+    text : its head has `chains` and `pairs`, ipTM; and of each matrix of
         `shown` its name, `n` rows, `merged`, the residues of a row, and `step`, what a number is
         worth. `rows` are the places of the residues in the model, left out where they are all in
         order.
     """
     head: dict[str, Any] = {"shown": []}
-    for pair, numbers_of_pair in (of_pair or {}).items():
-        known = [None if np.isnan(value) else value for value in numbers_of_pair]
-        head.setdefault("of", {})[pair] = known
     if matrices.pair_iptm is not None and len(matrices.chains) > 1:
         of_pairs = np.round(matrices.pair_iptm.astype(float), 2).astype(object)
         of_pairs[np.isnan(matrices.pair_iptm)] = None

@@ -23,7 +23,7 @@ from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
 from toporank.finding.graph_files import SUFFIX
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.ranking.interfaces import BESIDE, apart
+from toporank.ranking.interfaces import BESIDE, apart, best_first, in_a_word
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import OUT_OF_DOMAIN, interfaces_in_words
@@ -47,7 +47,7 @@ from toporank.scorer.embeddings import principal_places
 from toporank.scorer.interaction import interaction_sentence
 from toporank.scorer.prediction import KEY, LEVEL
 from toporank.structures.identity import DecoyKey, Status
-from toporank.tables.columns import CONFIDENCE, DETAILS, MODELS, TARGETS
+from toporank.tables.columns import CONFIDENCE, DETAILS, INTERFACES, MODELS, TARGETS
 from toporank.tables.frames import BETWEEN, to_page
 
 FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
@@ -62,8 +62,9 @@ OF_INTERFACES = [
     "n_contacts",
     "dockq",
     "role",
-    "status",
-    "closest",
+    "pair_iptm",
+    "pair_pae",
+    "word",
 ]
 _WORD = re.compile(r"[+.]|_and_|_vs_|__|[_-]")
 """What parts the names of proteins in the name of a target."""
@@ -217,6 +218,7 @@ def data_for_script(
             "values": _of_models(scored, models["values"], folder),
         },
         "interfaces": interfaces_of(scored),
+        "of_interfaces": to_page(INTERFACES.columns, scored.interfaces)["columns"],
         "proteins": proteins(scored),
         "drawn": drawn,
         "map": places_on_map(scored),
@@ -279,8 +281,8 @@ def _link(path: str, folder: Path | None) -> str:
 def interfaces_of(scored: Scored) -> dict[str, dict[int, dict[str, Any]]]:
     """Return target → place of a model → its interfaces, where it has several.
 
-    They are `rows`, and `words` on them. A partner of the best model that touches no other has a
-    caveat.
+    They are `rows`, as the terminal has them, and `words` on them. A partner of the best model that
+    touches no other has a caveat.
     """
     facts = scored.facts
     places = facts.groupby("target", sort=False).cumcount()
@@ -289,7 +291,9 @@ def interfaces_of(scored: Scored) -> dict[str, dict[int, dict[str, Any]]]:
     rows = scored.interfaces
     rows = rows[rows.groupby(KEY)["interface"].transform("size") > 1]
     named = rows["chains"].where(rows["chains"] != "", rows["interface"])
-    rows = rows.assign(interface=named).astype(object).where(rows.notna(), None)
+    rows = best_first(rows).assign(interface=named)
+    rows = rows.astype(object).where(rows.notna(), None)
+    rows["word"] = [in_a_word(row) for row in rows.itertuples()]
     shown: dict[str, dict[int, dict[str, Any]]] = {}
     for (target, decoy), of_model in rows.groupby(KEY, sort=False):
         place = place_of[target, decoy]

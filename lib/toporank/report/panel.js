@@ -117,30 +117,32 @@ const classWord = dockq => data.classes[data.thresholds.filter(least => dockq >=
 
 const interfacesOf = (i, k) => data.interfaces[T.target[i]]?.[k] ?? { words: "", rows: [] };
 
-// Contacts of two partners, and ipTM and mean PAE of them.
-function ofPair(name, model, matrices) {
-  const turned = name.split(":").reverse().join(":"), of = matrices?.head.of ?? {};
-  const [iptm, pae] = of[name] ?? of[turned] ?? [];
-  return { iptm, pae, map: model?.head.maps.find(map => map.name === name || map.name === turned) };
+function mapOf(name, model) {
+  const turned = name.split(":").reverse().join(":");
+  return model?.head.maps.find(map => map.name === name || map.name === turned);
 }
 
-function drawInterfaces(i, k, model, matrices) {
-  const { words, rows: known } = interfacesOf(i, k), rows = known.map(row => ({ ...row, ...ofPair(row.interface, model, matrices) }));
+function drawInterfaces(i, k, model) {
+  const { words, rows: known } = interfacesOf(i, k), rows = known.map(row => ({ ...row, map: mapOf(row.interface, model) }));
   const box = document.getElementById("interfaces");
   if (rows.length < 2) return box.replaceChildren();
   const columns = [
-    ["pair", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.interface)}</button>` : wrapped(row.interface)],
-    ["DockQ", "", row => row.dockq == null ? (row.status === "apart" ? `apart, ${fixed(row.closest, 0)} Å` : DASH) : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : `${fixed(row.dockq)} <span class="note">${row.role}</span>`],
-    ["residues", "n", row => row.n_residues ?? DASH],
-    ["contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : row.n_contacts ?? DASH],
-    ["ipTM", "n", row => row.iptm == null ? null : fixed(row.iptm)],
-    ["PAE, Å", "n", row => row.pae == null ? null : fixed(row.pae, 1)],
+    ["chains", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.interface)}</button>` : wrapped(row.interface)],
+    ["dockq", "", row => row.dockq == null ? DASH : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : fixed(row.dockq)],
+    ["looks", "", row => row.word],
+    ["n_residues", "n", row => row.n_residues ?? DASH],
+    ["n_contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : row.n_contacts ?? DASH],
+    ["pair_iptm", "n", row => row.pair_iptm == null ? null : fixed(row.pair_iptm)],
+    ["pair_pae", "n", row => row.pair_pae == null ? null : fixed(row.pair_pae, 1)],
   ].filter(([, , cell]) => rows.some(row => cell(row) != null));
-  const head = columns.map(([name, kind]) => `<th scope="col" class="${kind}">${name}</th>`).join("");
-  const lines = rows.map((row, nth) => `<tr data-nth="${nth}">${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
+  const head = columns.map(([key, kind]) => {
+    const { head, hint } = data.of_interfaces.find(column => column.key === key) ?? { head: key, hint: "" };
+    return `<th scope="col" class="${kind}" title="${escaped(hint)}">${head}</th>`;
+  }).join("");
+  const lines = rows.map((row, nth) => `<tr data-nth="${nth}"${row.map ? ' class="pair"' : ""}>${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
   box.innerHTML = `<h3>Interfaces</h3>${paragraphs([words].filter(Boolean))}<div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
-    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A pair shows its contacts and its place.</p>`;
-  for (const row of $("tr[data-nth]", box)) row.querySelector("button")?.addEventListener("click", () => showInterface(rows[+row.dataset.nth].map));
+    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A click on a pair shows its contacts and its place.</p>`;
+  for (const row of $("tr.pair", box)) row.addEventListener("click", () => showInterface(rows[+row.dataset.nth].map));
 }
 
 // Words that all names of a target have at the same place are pale, and left out where there is little room; a number keeps the word before it.

@@ -80,7 +80,7 @@ async function showModel(i, k) {
   const model = await modelOf(drawn[1]), matrices = await matricesOf(drawn[2], model);
   if (!isOpen()) return;
   picked = [new Set(), new Set()];
-  drawInterfaces(i, k, model, matrices);
+  drawInterfaces(i, k, model);
   drawMatrices(model, matrices);
   document.getElementById("unlike").textContent = contradiction(M[i].verdict[k], model.head.maps);
   weakest(model);

@@ -300,7 +300,13 @@ INTERFACES = Table(
         TARGET,
         DECOY,
         Column("interface", str, "both partners by the chains of the target, `A:H+L`"),
-        Column("n_residues", WHOLE, "residues within 10 Å (CA)", "residues"),
+        Column(
+            "n_residues",
+            WHOLE,
+            "residues with a CA within 10 Å of a CA of the other partner",
+            "residues",
+            page=SHOWN,
+        ),
         Column("n_ca_pairs", WHOLE, "pairs of residues within 10 Å (CA)"),
         Column("closest", float, "Å between the nearest CA atoms"),
         replace(DOCKQ, meaning="expected DockQ of the interface"),
@@ -310,7 +316,13 @@ INTERFACES = Table(
             meaning="`ok`, `apart` (no contact), `absent` (a partner is missing), `failed`, or "
             "that of the model",
         ),
-        Column("chains", str, "the partners as the file of the model calls them"),
+        Column(
+            "chains",
+            str,
+            "the partners as the file of the model calls them",
+            "pair",
+            page=SHOWN,
+        ),
         Column(
             "role",
             str,
@@ -322,6 +334,30 @@ INTERFACES = Table(
             WHOLE,
             "pairs of residues with heavy atoms within 5 Å",
             "contacts",
+            page=SHOWN,
+        ),
+        Column(
+            "looks",
+            str,
+            "`right`, `doubtful` or `wrong`, by its DockQ: from 0.49, from 0.23 or below",
+            page=SHOWN,
+        ),
+        Column(
+            "pair_iptm",
+            float,
+            "the predictor's ipTM of the pair, the best of its chains; in models with several "
+            "interfaces",
+            "ipTM",
+            page=SHOWN,
+        ),
+        Column(
+            "pair_pae",
+            float,
+            "the predictor's PAE in Å, the mean over its contacts in both directions; in models "
+            "with several interfaces",
+            "PAE, Å",
+            1,
+            SHOWN,
         ),
     ),
 )

@@ -219,6 +219,10 @@ def verbs(tmp_path_factory) -> dict[str, object]:
         ("r.figure(name=5)", "name: no target or model is called 5"),
         ("r.figure('structure', colour='red')", "colour: there is no 'red'"),
         ("r.figure(columns=3)", "columns: there is no 3 (known: 1, 2)"),
+        (
+            "r.figure('contacts', 'A:C')",
+            'partners of a contact map: figure("contacts", i',
+        ),
         ("r.figure('contacts', interface=5)", "interface: 5 is not allowed"),
         ("o.write('elsewhere')", "the results were opened from here"),
         ("r.write(file)", "cannot be written: File exists"),

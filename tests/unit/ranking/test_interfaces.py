@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
 from _chains import ALPHA, BETA, HEAVY, LIGHT, NANOBODY
 from _ranked import covered, met
 
 from toporank.building.chunks.ledger import LedgerRow, meetings_text
+from toporank.chains.chain import ResidueId
+from toporank.confidence.matrices import Matrices
+from toporank.errors import ConfidenceError
 from toporank.features.interface import Meeting
 from toporank.ranking.interfaces import (
     InterfaceRow,
+    described,
     interface_table,
     quality_word,
     scored_interfaces,
@@ -183,6 +188,36 @@ def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
     counted = [row.n_contacts for row in with_contacts(table, contacts)]
     assert counted == [3, 0, None]
     assert with_contacts(table, contacts[:0]) == table
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [(("m",), [(0.8, 5.0), (None, 5.0)]), ((), [(None, None), (None, None)])],
+)
+def test_pairs_have_a_word_and_what_the_predictor_says_of_them(known, expected):
+    """The second pair has no DockQ; a decoy with one pair has the numbers of the whole."""
+    table = [
+        touch("A:B", 9, 30, 0.5)._replace(n_contacts=1),
+        touch("A:C", 9, 30, None)._replace(n_contacts=1),
+        touch("A:B", 9, 30, 0.1)._replace(decoy="n", n_contacts=1),
+    ]
+    rows = [("T", "m", "A", "1", "B", "1"), ("T", "m", "A", "1", "C", "1")]
+    rows.append(("T", "n", *rows[0][2:]))
+    ends = ["chain_1", "residue_1", "chain_2", "residue_2"]
+    contacts = pd.DataFrame(rows, columns=["target", "decoy", *ends])
+    residues = tuple(ResidueId(chain, 1, "") for chain in "ABC")
+    iptm = np.array([[np.nan, 0.8], [0.7, np.nan]])
+    said = Matrices(residues, np.full((3, 3), 5.0), None, ("A", "B"), iptm)
+
+    def matrices(key):
+        if key[1] not in known:
+            raise ConfidenceError("nothing lies beside it")
+        return said
+
+    found = described(table, contacts, matrices)
+    assert [row.looks for row in found] == ["right", "", "wrong"]
+    numbers = [(row.pair_iptm, row.pair_pae) for row in found]
+    assert numbers == [*expected, (None, None)]
 
 
 @pytest.mark.parametrize(

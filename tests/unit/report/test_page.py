@@ -49,6 +49,7 @@ from toporank.report.packed import packed_matrices
 from toporank.report.page import render, write_page
 from toporank.report.scripts import scripts
 from toporank.structures.read import read_complex
+from toporank.tables.columns import INTERFACES
 
 MANY = {f"T{i}": {"m": 0.95 - i / 10, "n": 0.04} for i in range(10)} | {
     "1PPE": {"lost": LOST}
@@ -669,28 +670,38 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     browser, tmp_path
 ):
     rows = [
-        ("A:B", 40, 0.82, "ok", MAIN),
-        ("B:C", 30, 0.3, "ok", MAIN),
         ("A:C", 4, 0.1, "ok", "side contact"),
+        ("B:C", 30, 0.3, "ok", MAIN),
         ("C:D", 0, None, "apart", ""),
+        ("A:B", 40, 0.82, "ok", MAIN),
     ]
     interfaces = [
-        InterfaceRow("T", "m", name, n, n, 62.0, dockq, None, status, name, role)
+        InterfaceRow(
+            "T", "m", name, n, n, 62.0, dockq, None, status, name, role, n, "right"
+        )
         for name, n, dockq, status, role in rows
     ]
     root = write_answer(tmp_path, {"T": {"m": 0.9}}, interfaces=interfaces)
     page = opened(browser, root)
     assert texts(page, "#interfaces tbody .name") == ["A:B", "B:C", "A:C", "C:D"]
+    words = "#interfaces tbody td:nth-child(3)"
+    assert texts(page, words) == ["right", "doubtful", "side contact", "apart, 62 Å"]
+    hints = page.run("$('#interfaces th').map(head => [head.textContent, head.title])")
+    declared = {(one.head or one.name): one.meaning for one in INTERFACES.columns}
+    assert [declared[head] for head, _ in hints] == [hint for _, hint in hints]
     assert texts(page, "#interfaces p")[0] == (
         "A:B (0.82) looks right; B:C (0.30) is doubtful; A:C (4 residues) is a side contact and "
         "does not count."
     )
-    cells = texts(page, "#interfaces tbody td")
-    assert "apart, 62 Å" in cells
-    assert "0.10 side contact" in cells
-    weak = "D touches nothing and C is doubtful (B:C, 30 residues, 0.30; A:C, 4 residues, 0.10)"
+    weak = "D touches nothing and C is doubtful (A:C, 4 residues, 0.10; B:C, 30 residues, 0.30)"
     assert texts(page, ".says .caution")[0] == f"{weak}."
     assert f"but {weak}: check." in texts(page, ".lead")[0]
+    page.run("showInterface = ({ name }) => { document.title = name }")
+    maps = "[{ name: 'C:B', k: [0, 0, 0], s: 0 }]"
+    page.run(f"drawInterfaces(0, 0, {{ head: {{ maps: {maps} }} }})")
+    for row in "[1]", "[0]":  # the first of the two has contacts that are drawn
+        page.run(f"$('#interfaces tbody tr'){row}.querySelector('td.n').click()")
+        assert page.run("document.title") == "C:B"
 
 
 @pytest.mark.parametrize(("n", "is_long"), [(10, False), (11, True)])

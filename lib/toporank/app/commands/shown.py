@@ -14,19 +14,17 @@ from toporank import layout
 from toporank.app.commands.terminal import Terminal
 from toporank.confidence.beside import unread
 from toporank.confidence.table import INCOMPLETE
-from toporank.errors import TopoRankError, printable
+from toporank.errors import printable
 from toporank.finding.complexes import Grouped
 from toporank.finding.scan import is_model
 from toporank.metrics import MEDIUM
 from toporank.programs.catalogue import place_of, programs_of
-from toporank.ranking.interfaces import APART, MAIN, quality_word
+from toporank.ranking.interfaces import best_first, in_a_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
-from toporank.ranking.scored import Scored, of_models
+from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import lost
 from toporank.ranking.verdict import WITHOUT_CALIBRATION, counted, in_words
-from toporank.report.drawings import matrices_of_model
-from toporank.report.pair_confidence import OfPair, of_pairs
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import Status
 from toporank.tables.frames import BETWEEN
@@ -169,32 +167,17 @@ def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
     if len(of_best) < 2:
         return []
     lines = _labelled("interfaces:", row.interfaces, terminal) if row.interfaces else []
-    of_best = of_best.sort_values(["dockq", "interface"], ascending=[False, True])
-    names = [pair.chains or pair.interface for pair in of_best.itertuples()]
-    facts = scored.facts
-    is_best = (facts["target"] == row.target) & (facts["decoy"] == row.best)
-    said = _confidence_in(next(facts[is_best].itertuples()), scored, names)
-    of_predictor = [said.get(name, OfPair()) for name in names]
+    of_best = best_first(of_best)
     columns: dict[str, list[str]] = {
-        "pair": names,
+        "pair": [pair.chains or pair.interface for pair in of_best.itertuples()],
         "residues": [_number(value, 0) for value in of_best["n_residues"]],
         "contacts": [_number(value, 0) for value in of_best["n_contacts"]],
         "DockQ": [_number(value, 2) for value in of_best["dockq"]],
-        "ipTM": [_number(pair.iptm, 2) for pair in of_predictor],
-        "PAE, Å": [_number(pair.pae, 1) for pair in of_predictor],
-        "": [_pair_in_a_word(pair) for pair in of_best.itertuples()],
+        "ipTM": [_number(value, 2) for value in of_best["pair_iptm"]],
+        "PAE, Å": [_number(value, 1) for value in of_best["pair_pae"]],
+        "": [in_a_word(pair) for pair in of_best.itertuples()],
     }
     return [*lines, *_table(columns, terminal, ["pair"], INDENT * 2)]
-
-
-def _confidence_in(row: Any, scored: Scored, pairs: list[str]) -> dict[str, OfPair]:
-    """That of the predictor in pairs of partners; nothing where its files do not fit."""
-    key = row.target, row.decoy
-    contacts = of_models(scored.contacts, [key]).get(key, scored.contacts[:0])
-    try:
-        return of_pairs(matrices_of_model(row, scored), contacts, pairs)
-    except (TopoRankError, OSError):
-        return {}
 
 
 def _table(
@@ -205,14 +188,6 @@ def _table(
     table = table.loc[:, ~table.isin(["", "–"]).all()]
     rows = table.to_numpy().tolist()
     return terminal.table([*table], rows, NUMBERS, names, SPARE, indent)
-
-
-def _pair_in_a_word(pair: Any) -> str:
-    if pair.role == MAIN:
-        return quality_word(pair.dockq)
-    if pair.status == APART:
-        return f"apart, {pair.closest:.0f} Å"
-    return pair.role or pair.status
 
 
 def _number(value: float, decimals: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from toporank.chains.chain import ResidueId
 from toporank.confidence.matrices import Matrices
-from toporank.report.pair_confidence import OfPair, of_pairs
+from toporank.confidence.pair_confidence import OfPair, of_pairs
 
 CONTACTS = pd.DataFrame(
     [("A", "1", "B", "1"), ("B", "1", "A", "2"), ("A", "1", "C", "1")],
