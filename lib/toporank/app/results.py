@@ -270,7 +270,7 @@ class Results:
             names = dict.fromkeys([*models["target"], *models["decoy"]])
             what = f"no target or model is called {name!r}"
             remedy = f"{did_you_mean(str(name), names)} `models` has all names"
-            if ":" in name:
+            if ":" in str(name):
                 remedy += '; partners of a contact map: figure("contacts", interface=…)'
             raise ConfigError(what, where="name", remedy=remedy)
         if len(named) > 1:

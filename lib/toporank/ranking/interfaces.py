@@ -259,10 +259,18 @@ def described(
                 said = of_pairs(matrices(key), of_decoys[key], touching)
         for row in of_decoy:
             pair = said.get(row.chains or row.interface, OfPair())
-            iptm, pae = (None if np.isnan(x) else round(x, DECIMALS) for x in pair)
-            looks = "" if row.dockq is None else quality_word(row.dockq)
-            rows.append(row._replace(looks=looks, pair_iptm=iptm, pair_pae=pae))
+            rows.append(
+                row._replace(
+                    looks="" if row.dockq is None else quality_word(row.dockq),
+                    pair_iptm=_if_known(pair.iptm),
+                    pair_pae=_if_known(pair.pae),
+                )
+            )
     return rows
+
+
+def _if_known(value: float) -> float | None:
+    return None if np.isnan(value) else round(value, DECIMALS)
 
 
 def _by_third_partners(
