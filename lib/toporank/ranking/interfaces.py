@@ -252,11 +252,12 @@ def described(
     rows = []
     for key, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
-        touching = [row.chains or row.interface for row in of_decoy if row.n_contacts]
+        known = [row for row in of_decoy if row.n_ca_pairs is not None]
         said = {}
-        if len(touching) > 1 and key in of_decoys:
+        if len(known) > 1 and key in of_decoys:
+            pairs = [row.chains or row.interface for row in known]
             with contextlib.suppress(TopoRankError, OSError):
-                said = of_pairs(matrices(key), of_decoys[key], touching)
+                said = of_pairs(matrices(key), of_decoys[key], pairs)
         for row in of_decoy:
             pair = said.get(row.chains or row.interface, OfPair())
             rows.append(

@@ -197,9 +197,9 @@ def test_contacts_of_an_interface_are_the_rows_of_contacts_csv():
 def test_pairs_have_a_word_and_what_the_predictor_says_of_them(known, expected):
     """The second pair has no DockQ; a decoy with one pair has the numbers of the whole."""
     table = [
-        touch("A:B", 9, 30, 0.5)._replace(n_contacts=1),
-        touch("A:C", 9, 30, None)._replace(n_contacts=1),
-        touch("A:B", 9, 30, 0.1)._replace(decoy="n", n_contacts=1),
+        touch("A:B", 9, 30, 0.5),
+        touch("A:C", 9, 30, None),
+        touch("A:B", 9, 30, 0.1)._replace(decoy="n"),
     ]
     rows = [("T", "m", "A", "1", "B", "1"), ("T", "m", "A", "1", "C", "1")]
     rows.append(("T", "n", *rows[0][2:]))
