@@ -253,7 +253,7 @@ def described(
     for key, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
         known = [row for row in of_decoy if row.n_ca_pairs is not None]
-        said = {}
+        said: dict[str, OfPair] = {}
         if len(known) > 1 and key in of_decoys:
             pairs = [row.chains or row.interface for row in known]
             with contextlib.suppress(TopoRankError, OSError):
