@@ -508,23 +508,34 @@ def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
     return summary.merge(main, how="left", on=KEY)
 
 
-def headline(whole: float, mean: float, of_antibody: bool) -> float:
+def headline(
+    whole: float, mean: float, *, of_antibody: bool, has_weak_partner: bool
+) -> float:
     """Return the number of a decoy.
+
+    Where a partner is weak the whole is not better than its interfaces on average: a graph of the
+    whole sees that partner by few contacts or none (docs/research/scorer.md#several-interfaces).
 
     Parameters
     ----------
     whole : DockQ to expect of the whole
     mean : of its main interfaces, nan where none is scored
     of_antibody : as in `summaries`
+    has_weak_partner : whether `weak_partners` names one
 
     Examples
     --------
-    >>> headline(0.8, 0.6, of_antibody=False), headline(0.8, 0.1, of_antibody=True)
-    (0.7, 0.1)
+    >>> headline(0.8, 0.6, of_antibody=False, has_weak_partner=False)
+    0.7
+    >>> headline(0.8, 0.6, of_antibody=False, has_weak_partner=True)
+    0.6
     """
     if np.isnan(whole) or np.isnan(mean):
         return whole
-    return mean if of_antibody else round((whole + mean) / 2, DECIMALS)
+    of_both = round((whole + mean) / 2, DECIMALS)
+    if of_antibody:
+        return mean
+    return min(of_both, mean) if has_weak_partner else of_both
 
 
 def with_headlines(
@@ -536,20 +547,30 @@ def with_headlines(
 
     table : as from `with_roles`
     """
-    of_main: dict[DecoyKey, list[float]] = {}
+    means = {}
     of_antibodies = set()
-    for row in table:
-        if row.role == MAIN and row.dockq is not None:
-            of_main.setdefault(row[:2], []).append(row.dockq)
-        elif row.role == BESIDE:
-            of_antibodies.add(row[:2])
+    weak = set()
+    for key, group in groupby(table, key=itemgetter(0, 1)):
+        of_decoy = list(group)
+        main = [
+            row.dockq for row in of_decoy if row.role == MAIN and row.dockq is not None
+        ]
+        if main:
+            means[key] = round(sum(main) / len(main), DECIMALS)
+        if any(row.role == BESIDE for row in of_decoy):
+            of_antibodies.add(key)
+        if weak_partners(of_decoy):
+            weak.add(key)
     numbered = []
     highest: dict[str, float] = {}
     for score in scores:
         key = score.target, score.decoy
-        values = of_main.get(key, [np.nan])
-        mean = round(sum(values) / len(values), DECIMALS)
-        number = headline(score.pred_dockq, mean, key in of_antibodies)
+        number = headline(
+            score.pred_dockq,
+            means.get(key, np.nan),
+            of_antibody=key in of_antibodies,
+            has_weak_partner=key in weak,
+        )
         highest[score.target] = max(number, highest.get(score.target, number))
         numbered.append(score._replace(pred_dockq=number))
     return [

@@ -119,19 +119,23 @@ def model_table(
             other.astype(dict.fromkeys(KEY, object)), how="left", on=KEY
         )
     numbers = [
-        headline(*row)
-        for row in zip(
-            table["score"].astype(float),
-            table["mean_interface"].astype(float),
-            table["of_antibody"],
-            strict=True,
+        headline(
+            float(row.score),
+            float(row.mean_interface),
+            of_antibody=row.of_antibody,
+            has_weak_partner=bool(row.weak_partners),
         )
+        for row in table[NUMBERED].fillna({"weak_partners": ""}).itertuples()
     ]
     table = typed(table, KINDS)
     table.loc[table["score"].isna(), "weakest_interface"] = ""
     # without a calibration
     table["dockq"] = table["dockq"].fillna(pd.Series(numbers, dtype=float))
     return _ranked(with_verdicts(table), RANKED_BY[rank_by])
+
+
+NUMBERED = ["score", "mean_interface", "of_antibody", "weak_partners"]
+"""Columns of which the number of a model is made."""
 
 
 def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:

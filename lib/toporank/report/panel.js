@@ -95,7 +95,10 @@ function whyOf(i, k) {
   }
   if (hundredths(whole) !== hundredths(at("dockq"))) {
     const isBeside = interfacesOf(i, k).rows.some(({ role }) => role === data.beside);
-    const ofMain = isBeside ? "the mean of its interfaces with the antibody, which alone count" : `the mean of that and of its main interfaces, which have <b>${fixed(at("mean_interface"))}</b> on average`;
+    const isMean = at("weak_partners") && hundredths(at("dockq")) === hundredths(at("mean_interface"));
+    const ofMain = isBeside ? "the mean of its interfaces with the antibody, which alone count"
+      : isMean ? "the mean of its main interfaces: where a partner looks wrong, the whole is no better"
+      : `the mean of that and of its main interfaces, which have <b>${fixed(at("mean_interface"))}</b> on average`;
     lines.push(`<b>${fixed(at("dockq"))}</b>, ${ofMain}`);
   }
   const details = make("details", { class: "why", open: "" }, make("summary", {}, "Why this number?"));
