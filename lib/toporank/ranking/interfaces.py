@@ -215,7 +215,7 @@ def with_contacts(
             if of_decoy and row.n_ca_pairs is not None:
                 qualities = _qualities(row, of_decoy)
                 row = row._replace(n_contacts=len(qualities))
-                if row.dockq is not None and qualities:
+                if row.dockq is not None and row.role != SIDE and qualities:
                     third = _by_third_partners(row.interface.split(":"), dockq_of)
                     agreed = min(third, float(np.mean(qualities)))
                     row = row._replace(dockq=max(row.dockq, round(agreed, DECIMALS)))

@@ -135,7 +135,7 @@ def model_table(
 
 
 NUMBERED = ["score", "mean_interface", "of_antibody", "weak_partners"]
-"""Columns of which the number of a model is made."""
+"""Columns that make the number of a model."""
 
 
 def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
