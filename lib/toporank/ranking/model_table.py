@@ -123,9 +123,11 @@ def model_table(
             float(row.score),
             float(row.mean_interface),
             of_antibody=row.of_antibody,
-            has_weak_partner=bool(row.weak_partners),
+            # nan where no interface is known
+            has_weak_partner=isinstance(row.weak_partners, str)
+            and row.weak_partners != "",
         )
-        for row in table[NUMBERED].fillna({"weak_partners": ""}).itertuples()
+        for row in table[NUMBERED].itertuples()
     ]
     table = typed(table, KINDS)
     table.loc[table["score"].isna(), "weakest_interface"] = ""
