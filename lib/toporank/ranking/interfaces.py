@@ -552,11 +552,10 @@ def with_headlines(
     weak = set()
     for key, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
-        main = [
-            row.dockq for row in of_decoy if row.role == MAIN and row.dockq is not None
-        ]
-        if main:
-            means[key] = round(sum(main) / len(main), DECIMALS)
+        of_main = [row.dockq for row in of_decoy if row.role == MAIN]
+        values = [dockq for dockq in of_main if dockq is not None]
+        if values:
+            means[key] = round(sum(values) / len(values), DECIMALS)
         if any(row.role == BESIDE for row in of_decoy):
             of_antibodies.add(key)
         if weak_partners(of_decoy):

@@ -5,8 +5,7 @@ That happens before anything is computed for their pairs.
 The work and memory of every feature stage rise with the number of atoms near an atom. A protein has
 about one residue in 130 Å³ (Harpaz et al. 1994, Structure 2:641): 8 CA and 60 heavy atoms in a cube
 of 10 Å. In 4,900 natives, docked poses and predictions the densest cube held 20 CA and 125 heavy
-atoms; those were chains predicted or docked into each other. Four copies of a protein in one place
-still pass.
+atoms; those were chains predicted or docked into each other.
 """
 
 from __future__ import annotations
