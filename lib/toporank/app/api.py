@@ -496,7 +496,7 @@ def _several(models: Any) -> list[Any]:
     """The models of a list. Raises ConfigError where they are something else."""
     if isinstance(models, Iterable) and not isinstance(models, bytes):
         return [*models]
-    what = f"{type(models).__name__} is no path, list of files or structure"
+    what = f"{type(models).__name__} is not a path, a list of files or a structure"
     remedy = "give a folder, files, or structures of Biopython, biotite or gemmi"
     raise ConfigError(what, where="models", remedy=remedy)
 

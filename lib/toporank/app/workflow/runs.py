@@ -149,7 +149,8 @@ class BeforeJobs(logging.Handler):
             self.faults = self.faults or problems(self.workflow.dag, self.check)
             self.n_counts -= 1
         if self.faults and self.n_counts <= 0:
-            faults, self.faults = self.faults, []  # what is said then comes here, too
+            # the error that `refuse` logs comes here, too
+            faults, self.faults = self.faults, []
             refuse(faults, "a run would end here")
 
 
