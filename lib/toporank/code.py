@@ -21,6 +21,7 @@ GRAPHS = (
     "files/graph_file.py",
     "building/chunks/stages.py",
     "building/chunks/artefacts.py",
+    "lookup.py",
 )
 """What makes graphs, and the artefacts before them."""
 ROOMS = (

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from toporank.errors import (
     TopoRankError,
 )
 from toporank.structures.complex import Complex
-from toporank.structures.identity import Status
+from toporank.structures.identity import Status, status_of_error
 from toporank.structures.read import read_complex
 from toporank.structures.write import write_structure
 from toporank_sampling import rotations
@@ -132,9 +132,7 @@ def sample(
 
 
 def _failure(target: str, error: TopoRankError, **columns: str) -> Row:
-    status = next(
-        status for kind, status in STATUS_OF.items() if isinstance(error, kind)
-    )
+    status = status_of_error(error, STATUS_OF)
     return Row(target, Status=status, Reason=error.reason, **columns)
 
 
@@ -194,7 +192,7 @@ def _docked_poses(
     dockq = np.array([pose.dockq for pose in pool])
     size = np.array([pose.size for pose in pool])
     chosen = matched(dockq, size, np.array(origin), native_size, wanted, rng)
-    return [pool[i] for i in rng.permutation(chosen)]
+    return _shuffled(pool, chosen, rng)
 
 
 def _labelled_poses(
@@ -230,7 +228,14 @@ def _last_choice(
     if abs(telling) >= TELLING and len(chosen) >= FEWEST_TELLING:
         what = f"tell DockQ, with a rank correlation of {telling:.2f}, in every choice of poses"
         raise DockingError(f"the size of the interface would {what}")
-    return [poses[i] for i in rng.permutation(chosen)]
+    return _shuffled(poses, chosen, rng)
+
+
+def _shuffled(
+    poses: list[Any], chosen: np.ndarray, rng: np.random.Generator
+) -> list[Any]:
+    """The chosen poses in random order."""
+    return [poses[place] for place in rng.permutation(chosen)]
 
 
 def _written(

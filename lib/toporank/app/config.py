@@ -353,6 +353,11 @@ class Config(Section):
         return self.dataset(dataset).plddt or self.plddt
 
     @property
+    def has_graphs_of_others(self) -> bool:
+        """Whether a data set is of graphs that another program made."""
+        return any(dataset.graphs is not None for dataset in self.datasets)
+
+    @property
     def training_datasets(self) -> list[str]:
         """Names of the data sets that are trained on."""
         labelled = [dataset.name for dataset in self.datasets if dataset.is_labelled]

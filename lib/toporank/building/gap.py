@@ -39,6 +39,7 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
 from toporank.finding.labels import Label
+from toporank.lookup import by_decoy
 from toporank.structures.identity import DecoyKey, Status
 
 
@@ -195,7 +196,7 @@ def with_labels(
         (target, decoy) → the same, of single decoys.
     """
     why = why or {}
-    label_of = {label[:2]: label for label in labels}
+    label_of = by_decoy(labels)
     joined = []
     for row in rows:
         label = label_of.pop(row[:2], None)

@@ -21,6 +21,7 @@ from toporank.features.registry import DEFAULT_MODULES
 from toporank.files.graph_file import Graph
 from toporank.finding.graph_files import GraphFile
 from toporank.finding.labels import Label, mismatch, of_decoys
+from toporank.lookup import by_decoy
 from toporank.structures.identity import Decoy, DecoyKey, Status
 
 NO_TARGET = (
@@ -90,7 +91,7 @@ def import_graphs(
     decoys = [Decoy(dataset, file.target, file.decoy, str(file.path)) for file in files]
     if problem := mismatch(table, decoys):
         raise ConfigError(problem, where=f"dataset {dataset}")
-    without_file = {label[:2]: label for label in table}
+    without_file = by_decoy(table)
     split_of = {label.target: label.split for label in table}
     labels, coverage, members, differing = [], [], [], []
     for file in files:

@@ -74,7 +74,7 @@ class LocalQualities:
         """
         complex_, counterparts, native = self._compared(key)
         expected = expected_ca(counterparts, native)
-        place_of = {str(residue): place for residue, place in complex_.index().items()}
+        place_of = complex_.index_of_names()
         nodes = np.array([place_of[name] for name in graph.metadata["residues"]])
         return local_quality(
             complex_.xyz[complex_.ca[nodes]], expected[nodes], graph.edge_index

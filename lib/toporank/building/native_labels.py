@@ -42,7 +42,7 @@ from toporank.files.state import state_if_there
 from toporank.finding.look import sketches
 from toporank.finding.natives import natives_of
 from toporank.structures.complex import Complex
-from toporank.structures.identity import Decoy, DecoyKey, Status
+from toporank.structures.identity import Decoy, DecoyKey, Status, status_of_error
 
 log = logging.getLogger(__name__)
 
@@ -246,9 +246,7 @@ class Labelling:
             content, digest = decoy_content(member)
             entry, counterparts = self._entries(member, digest, content)
         except tuple(STATUS_OF) as error:
-            status = next(
-                status for kind, status in STATUS_OF.items() if isinstance(error, kind)
-            )
+            status = status_of_error(error, STATUS_OF)
             log.warning(
                 "%s/%s: %s: %s", member.target, member.decoy, status, error.reason
             )

@@ -230,7 +230,7 @@ def _cut_pairs(chains: Mapping[str, Chain]) -> list[Pair]:
             and n_contacts(chains[first], chains[second]) >= LEAST_CONTACTS[ANTIBODY]
         ):
             scores[first, second] = score
-    return [Pair(ANTIBODY, *pair) for pair in _best_matches(scores)]
+    return _best_pairs(ANTIBODY, scores)
 
 
 def _touching_pairs(
@@ -245,7 +245,12 @@ def _touching_pairs(
         n = n_contacts(chains[first], chains[second]) if first != second else 0
         if n >= LEAST_CONTACTS[MHC]:
             contacts[first, second] = n
-    return [Pair(MHC, *pair) for pair in _best_matches(contacts)]
+    return _best_pairs(MHC, contacts)
+
+
+def _best_pairs(what: str, scores: Mapping[tuple[str, str], float]) -> list[Pair]:
+    """The best ones of pairs with scores, as pairs of this kind."""
+    return [Pair(what, *pair) for pair in _best_matches(scores)]
 
 
 def _best_matches(scores: Mapping[tuple[Any, Any], float]) -> list[tuple[Any, Any]]:

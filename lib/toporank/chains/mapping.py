@@ -28,6 +28,7 @@ from toporank.chains.thresholds import (
     WELL_MATCHED,
 )
 from toporank.files.printable_names import free_name
+from toporank.lookup import only
 
 MOST = 720
 """Most mappings that are all tried; of more, those that superposing one chain suggests."""
@@ -78,10 +79,10 @@ def _exact(
         ]
     chosen = dict(copies)
     for of_native, of_decoy in _families(copies):
-        families = _families({name: exact[name] for name in of_native})
+        families = _families(only(exact, of_native))
         n_exact = sum(min(map(len, family)) for family in families)
         if n_exact == min(len(of_native), len(of_decoy)):
-            chosen.update({name: exact[name] for name in of_native})
+            chosen.update(only(exact, of_native))
     return chosen
 
 

@@ -526,12 +526,17 @@ def _possible(
 
     Empty where there are too many ways to try.
     """
-    of_native = {name: Chain.of_sequence(name, letters) for name, letters in native}
-    of_decoy = {name: Chain.of_sequence(name, letters) for name, letters in decoy}
+    of_native = _without_places(native)
+    of_decoy = _without_places(decoy)
     alike = correspond(of_native, of_decoy)
     if not alike.mappings[0]:
         return [] if any(counterparts(of_native, of_decoy).values()) else [{}]
     return [counterparts_of_file(alike, mapping) for mapping in alike.mappings]
+
+
+def _without_places(chains: ChainSequences) -> dict[str, Chain]:
+    """The chains by name, as their sequences alone."""
+    return {name: Chain.of_sequence(name, letters) for name, letters in chains}
 
 
 def check_named(

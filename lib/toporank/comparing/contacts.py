@@ -104,7 +104,7 @@ def contact_bytes(complex_: Complex) -> bytes:
     is_in = complex_.is_protein & has_atoms & (complex_.body_of >= 0)
     residues = np.flatnonzero(is_in)
     ca = complex_.ca[residues]
-    names = json.dumps([complex_.residues[r] for r in residues], separators=(",", ":"))
+    names = json.dumps(complex_.residues_at(residues), separators=(",", ":"))
     tensors: dict[str, np.ndarray] = {
         "residues": np.frombuffer(names.encode(), dtype=np.uint8),
         "letters": np.frombuffer(complex_.letters.encode(), dtype=np.uint8)[residues],

@@ -18,6 +18,7 @@ from toporank.chains.mapping import mappings
 from toporank.chains.match import matched
 from toporank.chains.partners import ChainMap
 from toporank.files.printable_names import free_name
+from toporank.lookup import only
 
 PASSES = 2
 """How often each decoy's mapping is chosen: the first time beside those before it, then beside all
@@ -95,7 +96,7 @@ def _possible_maps(
     for group in groups:
         maps = _maps(target_chains, decoys[group[0]].chains)
         possible.update(dict.fromkeys(group, maps))
-    return {name: possible[name] for name in decoys}, target_chains
+    return only(possible, decoys), target_chains
 
 
 def _maps(

@@ -88,7 +88,7 @@ def _states(folder: Path, models: list[Path]) -> list[tuple[str, FileState]]:
             path = file_called(folder, name)
             if path:
                 paths.add(path)
-    return [(str(path), state_if_there(path)) for path in paths]
+    return _with_states(paths)
 
 
 def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
@@ -99,7 +99,12 @@ def states(folders: Iterable[Path]) -> list[tuple[str, FileState]]:
         for name in names_in(folder):
             if without_compression(name).endswith(KINDS):
                 paths.add(folder / name)
-    return [(str(path), state_if_there(path)) for path in sorted(paths)]
+    return _with_states(sorted(paths))
+
+
+def _with_states(paths: Iterable[Path]) -> list[tuple[str, FileState]]:
+    """Each path with the state of its file."""
+    return [(str(path), state_if_there(path)) for path in paths]
 
 
 class Unread(NamedTuple):

@@ -21,9 +21,9 @@ from toporank.confidence.table import (
     FROM_PLDDT,
     INCOMPLETE,
     NOTHING,
-    NUMBERS,
     Confidence,
     PlddtChoice,
+    has_numbers,
 )
 from toporank.errors import TopoRankError, printable
 from toporank.programs.catalogue import place_of
@@ -113,7 +113,7 @@ def _without_plddt(row: Confidence, reason: str) -> Confidence:
     unknown: dict[str, Any] = dict.fromkeys(FROM_PLDDT)
     row = row._replace(**unknown | {"plddt_source": ""})
     reasons = [text for text in (row.reason, reason) if text]
-    left = any(getattr(row, name) is not None for name in NUMBERS)
+    left = has_numbers(row)
     status = INCOMPLETE if reason else row.status if left else NOTHING
     return row._replace(status=status, reason="; ".join(reasons))
 

@@ -58,6 +58,6 @@ def _iptm(matrices: Matrices, first: tuple[str, ...], second: tuple[str, ...]) -
     if matrices.pair_iptm is None or not {*first, *second} <= {*matrices.chains}:
         return np.nan
     both_ways = np.fmax(matrices.pair_iptm, matrices.pair_iptm.T)
-    rows = [matrices.chains.index(chain) for chain in first]
-    columns = [matrices.chains.index(chain) for chain in second]
+    rows = np.isin(matrices.chains, first)
+    columns = np.isin(matrices.chains, second)
     return float(np.fmax.reduce(both_ways[np.ix_(rows, columns)], axis=None))

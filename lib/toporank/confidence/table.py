@@ -154,6 +154,11 @@ def _original(row: Confidence, copy_of: Mapping[DecoyKey, str]) -> DecoyKey:
     return row.target, copy_of.get((row.target, row.decoy), row.decoy)
 
 
+def has_numbers(row: Confidence) -> bool:
+    """Return whether the predictor says anything of a decoy."""
+    return any(getattr(row, name) is not None for name in NUMBERS)
+
+
 def _n_measures(row: Confidence) -> int:
     return sum(getattr(row, measure) is not None for measure in MEASURES)
 

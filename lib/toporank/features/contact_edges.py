@@ -27,6 +27,7 @@ from toporank.features.potentials import CONTACT, LIMITS, RESIDUES, read_potenti
 from toporank.features.registry import Angstrom, Parameters, Scaling, register
 from toporank.features.residue_frames import orientation
 from toporank.features.surface import Seen, around
+from toporank.lookup import places_of
 from toporank.structures.complex import Complex
 
 RANGES = np.searchsorted((4.0, 6.0), LIMITS[:-1], side="right")
@@ -188,7 +189,7 @@ def _residue_energies(heavy: Complex, pairs: np.ndarray) -> np.ndarray:
 
     0 where one is not standard. pairs : int, (P, 2).
     """
-    number = {name: i for i, name in enumerate(RESIDUES)}
+    number = places_of(RESIDUES)
     kinds = np.array([number.get(parent, -1) for parent in heavy.parents])[pairs]
     energies = read_potentials().residues[tuple(kinds.T)]
     return np.where((kinds >= 0).all(axis=1), energies, 0.0)

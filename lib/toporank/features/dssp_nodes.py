@@ -13,6 +13,7 @@ import numpy as np
 
 from toporank.errors import FeatureError
 from toporank.features.registry import Parameters, Scaling, min_max, register, scaled
+from toporank.lookup import places_of
 from toporank.structures.complex import STANDARD, Complex
 from toporank.structures.dssp import Dssp, builtin_dssp, run_dssp
 
@@ -279,6 +280,6 @@ def one_hot(values: list[str], alphabet: str | list[str]) -> np.ndarray:
 
     A value outside the alphabet counts as its last entry.
     """
-    position = {letter: i for i, letter in enumerate(alphabet)}
+    position = places_of(alphabet)
     column = [position.get(value, len(alphabet) - 1) for value in values]
     return np.eye(len(alphabet))[column]

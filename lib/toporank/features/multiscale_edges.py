@@ -19,6 +19,7 @@ from toporank.features.pairs import (
     node_pairs,
 )
 from toporank.features.registry import Angstrom, Parameters, Scaling, register
+from toporank.lookup import places_of
 from toporank.structures.complex import STANDARD, Complex
 
 N_BINS = 10
@@ -174,7 +175,7 @@ def _residue_codes(complex_: Complex, nodes: np.ndarray) -> np.ndarray:
     An unknown type is the last.
     """
     by_letter = sorted(STANDARD, key=STANDARD.__getitem__)
-    place = {name: i for i, name in enumerate(by_letter)}
+    place = places_of(by_letter)
     unknown = len(by_letter)
     return np.array(
         [

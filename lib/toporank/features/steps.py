@@ -16,6 +16,7 @@ from toporank.features.interface import Interface
 from toporank.features.pairs import Edges
 from toporank.features.registry import FeatureChoice, node_columns, records
 from toporank.files.graph_file import FORMAT, Graph
+from toporank.lookup import places_of
 from toporank.structures.complex import Complex
 from toporank.structures.surroundings import Surroundings
 
@@ -100,7 +101,7 @@ def interface_steps(choices: dict[str, FeatureChoice]) -> list[Step]:
 
     def topology_of(complex_: Complex, interface: Interface, whole: Made) -> np.ndarray:
         row_of = whole["topology_row"]
-        rows = [row_of[complex_.residues[residue]] for residue in interface.index]
+        rows = [row_of[each] for each in complex_.residues_at(interface.index)]
         return whole["topology"][np.array(rows, dtype=int)]
 
     return [
@@ -114,8 +115,7 @@ def steps_of_whole() -> list[Step]:
     """What `interface_steps` need of the whole decoy, once for all its interfaces."""
 
     def topology_row(complex_: Complex, interface: Interface) -> dict[ResidueId, int]:
-        residues = [complex_.residues[residue] for residue in interface.index]
-        return {residue: row for row, residue in enumerate(residues)}
+        return places_of(complex_.residues_at(interface.index))
 
     return [
         Step("surroundings", ("atoms",), Surroundings.of),
@@ -146,7 +146,7 @@ def _steps_after_topology(choices: dict[str, FeatureChoice]) -> list[Step]:
         dockq: float | None,
     ) -> Graph:
         index = interface.index[nodes.is_node]
-        names = [str(complex_.residues[residue]) for residue in index]
+        names = list(map(str, complex_.residues_at(index)))
         between = unless_empty(partners_text(complex_.partners))
         return Graph(
             x=nodes.values[nodes.is_node].astype(np.float32),

@@ -24,7 +24,8 @@ from toporank.files.atomic import write_text_if_changed
 from toporank.files.printable_names import table_name
 from toporank.files.spreadsheets import read_rows, restored, table_text
 from toporank.files.user_tables import read_table
-from toporank.structures.identity import Decoy, DecoyKey, split_suffix
+from toporank.lookup import targets_of
+from toporank.structures.identity import Decoy, DecoyKey, keys_of, split_suffix
 
 
 class SplitRules(NamedTuple):
@@ -229,7 +230,7 @@ def check_unambiguous(labels: Iterable[Label], ambiguous: Container[DecoyKey]) -
 
 def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:
     """Split whole targets into train and val, at least one each."""
-    targets = sorted({label.target for label in labels})
+    targets = sorted(targets_of(labels))
     random.Random(seed).shuffle(targets)
     n_held_out = max(1, min(len(targets) - 1, round(len(targets) * percent / 100)))
     split_of = dict.fromkeys(targets, "train") | dict.fromkeys(
@@ -266,7 +267,7 @@ def label_problems(labels: list[Label], decoys: list[Decoy]) -> list[str]:
     stray = mismatch(labels, decoys)
     if stray:
         return [stray]
-    keys = {decoy.key for decoy in decoys}
+    keys = keys_of(decoys)
     matched = [label for label in labels if label[:2] in keys]
     targets = {label.target for label in matched if label.split != "test"}
     if len(targets) == 1:
@@ -311,7 +312,7 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
 
     The text is empty when one has, or there are none.
     """
-    keys = {decoy.key for decoy in decoys}
+    keys = keys_of(decoys)
     if not labels or not decoys or not keys.isdisjoint(label[:2] for label in labels):
         return ""
     what = (
@@ -329,7 +330,7 @@ def mismatch(labels: list[Label], decoys: list[Decoy]) -> str:
             break
     else:
         label = labels[0]
-        target = _nearest(label.target, {decoy.target for decoy in decoys})
+        target = _nearest(label.target, targets_of(decoys))
         name = _nearest(
             label.decoy, {decoy.name for decoy in decoys if decoy.target == target}
         )

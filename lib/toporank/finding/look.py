@@ -25,7 +25,7 @@ from toporank.errors import OtherFileError, StructureError
 from toporank.files.atomic import write_bytes, write_text
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.finding.sketch import ModelSketch, Modified, Sketch
-from toporank.structures.complex import STANDARD
+from toporank.structures.model_residue import ca_places, letters_of
 from toporank.structures.model_shape import shape_of
 from toporank.structures.residue_names import is_modified
 from toporank.workers import mapped, n_cores
@@ -271,10 +271,9 @@ def _chains_and_pairs(model: ParsedModel) -> tuple[ChainSequences, tuple[Pair, .
     # few may, and places take as long as all the rest
     if may_pair([*sequences.values()]):
         protein = [residue for residue in model.residues if residue.parent]
-        letters = [STANDARD.get(residue.parent, "X") for residue in protein]
         residues = [ResidueId(each.chain, each.number) for each in protein]
-        ca = np.array([residue.ca_place() for residue in protein])
-        pairs = pairs_of(chains_by_name(residues, letters, ca))
+        chains = chains_by_name(residues, letters_of(protein), ca_places(protein))
+        pairs = pairs_of(chains)
     return tuple(sequences.items()), tuple(pairs)
 
 
@@ -296,7 +295,7 @@ def _distances(model: ParsedModel, n: int) -> np.ndarray:
     Residues without a place count, which a step may have and another not.
     """
     protein = [residue for residue in model.written if residue.parent]
-    ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
+    ca = ca_places(protein)
     chain = np.array([residue.chain for residue in protein])
     apart = np.linalg.norm(ca[n:] - ca[:-n], axis=1)
     return np.where(chain[n:] == chain[:-n], apart, np.nan)

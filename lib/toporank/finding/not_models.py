@@ -13,7 +13,7 @@ from pathlib import Path
 from toporank.comparing.copies import have_one_shape
 from toporank.confidence.confidences import OTHER_POSE, confidences, displacement
 from toporank.confidence.examine import DecoyFile
-from toporank.confidence.table import NUMBERS
+from toporank.confidence.table import has_numbers
 from toporank.errors import TopoRankError
 from toporank.finding.complexes import Grouped
 from toporank.finding.sequences import Sketches
@@ -265,4 +265,4 @@ def _is_model(decoy: Decoy, models: Iterable[Decoy], sketches: Sketches) -> bool
         if called_after or have_one_shape(_shape(sketches, model), shape):
             return True
     (row,) = confidences([_file_of(decoy)], anew=False)
-    return any(getattr(row, number) is not None for number in NUMBERS)
+    return has_numbers(row)

@@ -24,6 +24,7 @@ from toporank.comparing.homology.clusters import (
 )
 from toporank.errors import ConfigError, first_of
 from toporank.finding.labels import SPLITS, SplitRules
+from toporank.lookup import only
 
 MOST_NAMED = 10
 """Pairs of targets that a message names at most."""
@@ -160,8 +161,8 @@ def _nearest_training_targets(
     is_training = table["split"] == "train"
     training = set(table["target"][is_training & table["has_graph"]])
     held_out = set(table["target"][~is_training & table["has_graph"]])
-    of_training = references({target: chains[target] for target in training})
-    return nearest({target: chains[target] for target in held_out}, of_training)
+    of_training = references(only(chains, training))
+    return nearest(only(chains, held_out), of_training)
 
 
 def leaks(rows: Iterable[TargetSplit]) -> list[TargetSplit]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from toporank.errors import ConfigError
 from toporank.learning.shapes import OF_CONTACTS
+from toporank.lookup import places_of
 from toporank.metrics import Floats
 
 AREA = "area"
@@ -76,7 +77,7 @@ class Columns(NamedTuple):
         missing = [name for name in (*SUMMED, *OF_BOTH) if name not in edges]
         if missing:
             raise ValueError(f"the edges have no column {', '.join(missing)}")
-        place = {name: i for i, name in enumerate(edges)}
+        place = places_of(edges)
         directed = {*OF_BOTH, *OF_ONE_WAY}
         return cls(
             area=place[AREA],

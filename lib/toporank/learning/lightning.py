@@ -27,7 +27,7 @@ from toporank.learning.data import (
     loader,
 )
 from toporank.learning.hardware import LOADING
-from toporank.learning.network import Network, by_destination
+from toporank.learning.network import Network, by_destination, trained_weights
 from toporank.learning.run import Run
 from toporank.learning.selection import GPU_MEMORY
 from toporank.learning.splits import split_indices
@@ -181,7 +181,7 @@ class ScorerTraining(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Return Adam, and a learning rate that falls where `val_loss` does not."""
-        weights = [weight for weight in self.parameters() if weight.requires_grad]
+        weights = trained_weights(self)
         options: dict[str, Any] = {
             "lr": self.hp.learning_rate,
             "weight_decay": self.hp.weight_decay,

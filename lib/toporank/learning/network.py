@@ -21,6 +21,11 @@ LEAST_SHARE = 1e-9
 """Least share of edges in contact, so that a graph without contacts has a mean of 0."""
 
 
+def trained_weights(network: nn.Module) -> list[nn.Parameter]:
+    """Return the weights of a network that training changes, in their order."""
+    return [weight for weight in network.parameters() if weight.requires_grad]
+
+
 class Attention(nn.Module):
     """The weights of PyG's `GATv2Conv`, under its names, computed by loops on a CPU.
 

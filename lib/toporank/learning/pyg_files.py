@@ -31,6 +31,7 @@ from toporank.files.printable_names import table_name
 from toporank.files.spreadsheets import table_text
 from toporank.finding.graph_files import EXPECTED, SUFFIX, GraphFile
 from toporank.layout import STAGES
+from toporank.lookup import only
 from toporank.structures.identity import split_suffix
 
 GRAPHS = STAGES[-1]
@@ -305,7 +306,7 @@ def _metadata(metadata: Any, node_width: int, edge_width: int) -> dict[str, Any]
     understood: dict[str, Any] = {}
     if not _unnamed_stages(metadata):
         features, version = metadata["features"], metadata.get("format")
-        understood["features"] = {stage: features[stage] for stage in DEFAULT_MODULES}
+        understood["features"] = only(features, DEFAULT_MODULES)
         understood["format"] = version if isinstance(version, int) else None
     for name, width in (("node_columns", node_width), ("edge_columns", edge_width)):
         columns = metadata.get(name)

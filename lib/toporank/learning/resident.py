@@ -27,7 +27,7 @@ from toporank.learning.lightning import (
     dockq_loss,
     edge_errors,
 )
-from toporank.learning.network import DockQNet, by_destination
+from toporank.learning.network import DockQNet, by_destination, trained_weights
 from toporank.learning.run import Run
 from toporank.metrics import Ints
 
@@ -334,7 +334,7 @@ class ResidentTraining(ScorerTraining):
         shape, device = (n_steps, self.step_size), self.device
         self._adam = self.trainer.optimizers[0]
         self.is_prepared = True
-        self._weights = [weight for weight in self.parameters() if weight.requires_grad]
+        self._weights = trained_weights(self)
         self.number = torch.zeros(1, dtype=torch.int64, device=device)
         self.chosen = torch.zeros(shape, dtype=torch.int64, device=device)
         self.shares = torch.zeros((4, *shape), device=device)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from toporank.lookup import only
 from toporank.settings import did_you_mean
 
 BUILT_IN = "gatv2"
@@ -31,7 +32,7 @@ def shape_of(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
     Older checkpoints do not have `local` and `network`.
     """
     complete = {"network": BUILT_IN, "local": False, **hyperparameters}
-    return {key: complete[key] for key in SHAPE_KEYS}
+    return only(complete, SHAPE_KEYS)
 
 
 def shapes_of(description: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

@@ -25,7 +25,12 @@ from torch.autograd.function import once_differentiable
 
 from toporank.errors import TopoRankError
 from toporank.learning.data import GraphBatch, GraphStore
-from toporank.learning.network import Network, NetworkOutput, by_destination
+from toporank.learning.network import (
+    Network,
+    NetworkOutput,
+    by_destination,
+    trained_weights,
+)
 from toporank.workers import KILLED
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -98,9 +103,7 @@ class _Computing:
         self.predict = network.predictions
         self.network = network
         self.store = store
-        self.weights = [
-            weights for weights in network.parameters() if weights.requires_grad
-        ]
+        self.weights = trained_weights(network)
         self._found: list[Any] = []
 
     def forward(self, graphs: list[int], *, has_gradient: bool) -> list[Singles | None]:

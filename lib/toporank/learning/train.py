@@ -41,6 +41,7 @@ from toporank.learning.splits import (
     open_graphs,
     split_indices,
 )
+from toporank.lookup import only
 from toporank.workers import keep_freed_memory
 
 log = logging.getLogger(__name__)
@@ -158,7 +159,7 @@ def _remembered(
     if not set(targets) <= set(sequences):
         return {}
     record: dict[str, Any] | None
-    record = remember({target: sequences[target] for target in targets})
+    record = remember(only(sequences, targets))
     if run.parent:
         inherited = read_description(run.parent).get("training_set", {}).get("chains")
         record = merged(record, inherited) if inherited else None
@@ -193,7 +194,7 @@ def _clusters(run: Run, graphs: PackedGraphs, splits: Path | None) -> dict[str, 
             remedy="give --splits with the splits.csv of the training data sets, or leave "
             "`sampling` out",
         )
-    return {"clusters": {target: cluster_of[target] for target in targets}}
+    return {"clusters": only(cluster_of, targets)}
 
 
 def _training_targets(graphs: PackedGraphs) -> list[str]:

@@ -53,12 +53,11 @@ def leakage(
     chains : the sequences of each target with a graph that are compared
     descriptions : of the checkpoints
     """
-    training_sets = [
-        description.get("training_set") or {} for description in descriptions
-    ]
-    stated = [about.get("chains") for about in training_sets]
-    records = [chains for chains in stated if chains is not None]
-    if len(records) < len(stated):
+    records: list[Any] = []
+    for description in descriptions:
+        training_set = description.get("training_set") or {}
+        records.append(training_set.get("chains"))
+    if None in records:
         why = "the checkpoint does not say what it was trained on"
         return [LeakageRow(target, why=why) for target in sorted(targets)]
     near = nearest(chains, recall(functools.reduce(merged, records)))

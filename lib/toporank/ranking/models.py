@@ -100,8 +100,8 @@ def model(complex_: Complex, residues: pd.DataFrame) -> str:
 
     A residue without quality has 0, and every one with a quality has more.
     """
-    index = {str(name): i for name, i in complex_.index().items()}
-    places = (residues["chain"] + ":" + residues["residue"]).map(index)
+    names = residues["chain"] + ":" + residues["residue"]
+    places = names.map(complex_.index_of_names())
     b_factors = np.zeros(len(complex_.residues))
     b_factors[places] = (100 * residues["pred_quality"]).clip(lower=LEAST).fillna(0.0)
     return mmcif(complex_, b_factors, QUALITY)

@@ -44,9 +44,9 @@ def partners_hint(
             both = set(row.interface.split(":"))
             in_models.setdefault(row.decoy, []).append(both)
     partners = sorted(set(":".join(contacts).split(":")))
-    if any("+" in partner for partner in partners):
+    if "+" in "".join(partners):
         return ""
-    always = {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
+    always = _of_all(contacts)
     antibody = _antibodies(sequences)
     is_antibody = any(antibody.keys() >= set(name.split(":")) for name in always)
     if not always or is_antibody or not 3 <= len(partners) <= MOST_CHAINS:
@@ -79,9 +79,9 @@ def partners_doubt(
         return ""
     contacts = _contacts(rows)
     partners = sorted(set(":".join(contacts).split(":")))
-    always = [name for name, numbers in contacts.items() if min(numbers) > 0]
+    always = _of_all(contacts)
     differing = _differing_partners(rows)
-    if differing or not any("+" in partner for partner in partners):
+    if differing or "+" not in "".join(partners):
         return differing
     return _parted_antibody(partners, always, _antibodies(sequences))
 
@@ -104,6 +104,11 @@ def _contacts(rows: Iterable[InterfaceRow]) -> dict[str, list[int]]:
         if row.n_ca_pairs and row.role != SIDE:
             touching.add(row.interface)
     return {name: numbers for name, numbers in contacts.items() if name in touching}
+
+
+def _of_all(contacts: dict[str, list[int]]) -> dict[str, list[int]]:
+    """The interfaces that touch in every decoy, with their contacts."""
+    return {name: numbers for name, numbers in contacts.items() if min(numbers) > 0}
 
 
 def _can_be_given(rows: Iterable[InterfaceRow]) -> bool:

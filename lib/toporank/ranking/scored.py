@@ -27,6 +27,7 @@ from toporank.comparing.native.label import Native, label
 from toporank.confidence.table import Confidence, rows_to_show
 from toporank.errors import LabelError, NativeError
 from toporank.files.atomic import write_text
+from toporank.lookup import by_decoy
 from toporank.ranking.agreement import with_predictor
 from toporank.ranking.leakage import LeakageRow, describe, leakage
 from toporank.ranking.model_table import model_table
@@ -104,8 +105,7 @@ class Scored:
         """(target, decoy) → the confidence of its predictor."""
         cells = self.confidence.astype(object)
         cells = cells.where(cells.notna(), None)[CONFIDENCE.names]
-        rows = map(Confidence._make, cells.itertuples(index=False, name=None))
-        return {(row.target, row.decoy): row for row in rows}
+        return by_decoy(map(Confidence._make, cells.itertuples(index=False, name=None)))
 
     @functools.cached_property
     def partners(self) -> dict[DecoyKey, Partners]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from toporank.comparing.homology.chain_tables import ChainRow, sequences_of_chains
 from toporank.confidence.table import INCOMPLETE, OK, Confidence
+from toporank.lookup import by_decoy
 from toporank.programs.catalogue import program_called
 from toporank.ranking.agreement import OtherFirst, other_first
 from toporank.ranking.interfaces import (
@@ -241,7 +242,7 @@ def target_notes(
     workers : processes
     """
     sequences = sequences_of_chains(chains)
-    stated = {(row.target, row.decoy): row for row in confidence}
+    stated = by_decoy(confidence)
     several = models["target"].nunique() > 1
     of_interfaces: dict[str, list[InterfaceRow]] = {}
     for row in interfaces:

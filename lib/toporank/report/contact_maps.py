@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from toporank.chains.partners import Partners
+from toporank.lookup import places_of
 
 SURE = 0.5
 """Quality from which a contact counts as right."""
@@ -37,8 +38,8 @@ def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, A
     maps = []
     for name, cells in of_pairs.items():
         residues_1, residues_2, _ = map(set, zip(*cells, strict=True))
-        places_1 = {residue: place for place, residue in enumerate(sorted(residues_1))}
-        places_2 = {residue: place for place, residue in enumerate(sorted(residues_2))}
+        places_1 = places_of(sorted(residues_1))
+        places_2 = places_of(sorted(residues_2))
         flat: list[int] = []
         for residue_1, residue_2, quality in cells:
             flat += places_1[residue_1], places_2[residue_2], round(100 * quality)

@@ -83,7 +83,7 @@ def packed_model(
     for i in range(len(protein)):
         of_residue = " ".join(names[ends[i] : ends[i + 1]])
         set_of[i] = sets.setdefault(of_residue, len(sets))
-    residues = [complex_.residues[r] for r in protein]
+    residues = complex_.residues_at(protein)
     codes = {}
     for i, residue in enumerate(residues):
         if residue.insertion_code.strip():

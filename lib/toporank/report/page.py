@@ -22,6 +22,7 @@ from toporank.errors import TopoRankError
 from toporank.files.atomic import write_text
 from toporank.files.spreadsheets import FORMULA
 from toporank.finding.graph_files import SUFFIX
+from toporank.lookup import places_of
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.interfaces import BESIDE, apart, best_first, in_a_word
 from toporank.ranking.model_table import distinct_models
@@ -319,7 +320,7 @@ def proteins(scored: Scored) -> dict[str, Any]:
     proteins : `names`, and `of`: for each target the places of its proteins among these. Nothing
         where no two targets have a protein in common
     """
-    place_of = {target: place for place, target in enumerate(scored.targets["target"])}
+    place_of = places_of(scored.targets["target"])
     having: dict[str, set[int]] = {}
     for row in scored.chains:
         if row.target in place_of and row.sequence:
@@ -361,7 +362,7 @@ def places_on_map(scored: Scored) -> dict[str, list[Any]]:
     per cent.
     """
     table = scored.vectors
-    order = {target: place for place, target in enumerate(scored.targets["target"])}
+    order = places_of(scored.targets["target"])
     table = table[table["target"].isin(order)].head(MOST_ON_MAP)
     if len(table) < FEWEST_ON_MAP:
         return {}

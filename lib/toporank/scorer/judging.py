@@ -11,6 +11,7 @@ from toporank.comparing.decoys import Compared, Contacts, read_decoys
 from toporank.comparing.votes import similarities
 from toporank.confidence.own_order import first_of_program
 from toporank.confidence.table import Confidence, counted
+from toporank.lookup import by_decoy
 from toporank.metrics import Floats
 from toporank.scorer.judge import OF_PAIRS, OF_RESIDUES, Judge
 from toporank.scorer.prediction import DECIMALS, Score
@@ -43,7 +44,7 @@ def judged(
     kinds : target → which kind of complex it is
     """
     scores = list(scores)
-    confidence_of = {(row.target, row.decoy): row for row in stated}
+    confidence_of = by_decoy(stated)
     of_targets: dict[str, tuple[dict[str, Score], list[Score]]] = {}
     for score in scores:
         score = score._replace(kind=kinds.get(score.target, ""))

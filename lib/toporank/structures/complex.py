@@ -161,7 +161,7 @@ class Complex:
         residues = np.flatnonzero(self.is_protein & has_atoms)
         ca = self.ca[residues]
         return chains_by_name(
-            [self.residues[r] for r in residues.tolist()],
+            self.residues_at(residues),
             [self.letters[r] for r in residues.tolist()],
             np.where(ca[:, None] >= 0, self.xyz[ca], np.nan),
             residues,
@@ -295,6 +295,10 @@ class Complex:
             atoms[self.residue_of[named], column] = named
         return atoms
 
+    def residues_at(self, places: np.ndarray) -> list[ResidueId]:
+        """The identities of some residues; places : int, shape (n,)."""
+        return [self.residues[place] for place in places.tolist()]
+
     def index(self) -> dict[ResidueId, int]:
         """Residue index by identity.
 
@@ -304,3 +308,7 @@ class Complex:
         for i in np.flatnonzero(self.ca >= 0).tolist():
             index[self.residues[i]] = i
         return index
+
+    def index_of_names(self) -> dict[str, int]:
+        """Residue index by the name of its identity, such as `A:52A`."""
+        return {str(residue): i for residue, i in self.index().items()}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from toporank.errors import ConfigError
+from toporank.errors import ConfigError, TopoRankError
 from toporank.files.compressed import (
     DAMAGED,
     ENDINGS,
@@ -96,6 +97,26 @@ class Decoy(NamedTuple):
     def key(self) -> DecoyKey:
         """Identity within the dataset."""
         return self.target, self.name
+
+
+def keys_of(decoys: Iterable[Decoy]) -> set[DecoyKey]:
+    """Return target and name of each decoy."""
+    return {decoy.key for decoy in decoys}
+
+
+def status_of_error(
+    error: Exception, statuses: Mapping[type[TopoRankError], str]
+) -> str:
+    """Return the status of the first kind that an error is of, or an empty text.
+
+    Parameters
+    ----------
+    statuses : kind of error → status
+    """
+    for kind, status in statuses.items():
+        if isinstance(error, kind):
+            return status
+    return ""
 
 
 # more than a folder has files: with fewer, each walk would forget all of them in turn

@@ -14,7 +14,7 @@ import gemmi
 import numpy as np
 
 from toporank.errors import StructureError
-from toporank.structures.model_residue import ModelResidue
+from toporank.structures.model_residue import ModelResidue, n_atoms_of
 from toporank.structures.stored import PER_ANGSTROM
 
 BACKBONE = ("N", "CA", "C", "O")
@@ -119,7 +119,7 @@ def _lost(
         is_near[:] = False
     if not len(shared) and not is_near.any():
         return {}
-    sizes = [len(residue.residue) for residue in residues]
+    sizes = n_atoms_of(residues)
     residue_of = np.repeat(np.arange(len(residues)), sizes)
     index_of = np.arange(len(points)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     names_of_copies = copies()

@@ -15,7 +15,7 @@ from toporank.chains.chain import ResidueId
 from toporank.errors import StructureError
 from toporank.structures.chains import check_names, flat_atoms
 from toporank.structures.complex import Complex
-from toporank.structures.model_residue import ModelResidue
+from toporank.structures.model_residue import ModelResidue, n_atoms_of
 from toporank.structures.residue_names import with_terminal_oxygens
 from toporank.structures.side_chains import lacking_side_chains
 from toporank.structures.twins import TWIN_DISTANCE
@@ -154,7 +154,7 @@ class _Atoms:
 
     def __init__(self, structure: gemmi.Structure, residues: list[ModelResidue]):
         flat = flat_atoms(structure)
-        sizes = [len(residue.residue) for residue in residues]
+        sizes = n_atoms_of(residues)
         self.xyz = flat.pos
         self.names = np.asarray(flat.atom_names).view("S8").ravel()
         self.occupancy = flat.occ

@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 import gemmi
+import numpy as np
 
+from toporank.structures.complex import STANDARD
 from toporank.structures.residue_names import PEPTIDE_BOND
 
 
@@ -65,3 +67,18 @@ class ModelResidue:
         c = self.atom("C")
         n = following.atom("N")
         return c.pos.dist(n.pos) <= PEPTIDE_BOND if c and n else None
+
+
+def ca_places(residues: list[ModelResidue]) -> np.ndarray:
+    """Return the places of CA atoms, shape (n, 3), Å; nan where a residue has none."""
+    return np.array([residue.ca_place() for residue in residues]).reshape(-1, 3)
+
+
+def n_atoms_of(residues: list[ModelResidue]) -> list[int]:
+    """Return the number of atoms of each residue."""
+    return [len(residue.residue) for residue in residues]
+
+
+def letters_of(residues: list[ModelResidue]) -> list[str]:
+    """Return one-letter codes of residues as their parents, `X` for others."""
+    return [STANDARD.get(residue.parent, "X") for residue in residues]

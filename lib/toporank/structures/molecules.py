@@ -24,8 +24,7 @@ from toporank.chains.immune import PEPTIDE, joined, pairs_of
 from toporank.chains.partners import listed
 from toporank.chains.thresholds import LONGEST_GAP, STEP
 from toporank.files.printable_names import free_name
-from toporank.structures.complex import STANDARD
-from toporank.structures.model_residue import ModelResidue
+from toporank.structures.model_residue import ModelResidue, ca_places, letters_of
 
 FEWEST = 5
 """Amino acids of a molecule, at least; fewer are a ligand or a loose end."""
@@ -112,7 +111,7 @@ def _seams(chain: AminoAcids, chain_of_part: dict[int, str]) -> list[_Seam]:
     chain_of_part : the name of the chain of each part that has amino acids
     """
     seams = []
-    ids = [(residue.number, residue.code) for residue in chain]
+    ids = _ids(chain)
     are_unique = len(set(ids)) == len(ids)
     for after, (before, behind) in enumerate(pairwise(chain), start=1):
         ter = (
@@ -166,7 +165,7 @@ def name_molecules(
     notes : a sentence for each molecule that has another name now, and each chain that keeps its
     whole : the names of these
     """
-    n_names = len({residue.chain for residue in residues if residue.parent})
+    n_names = len(_protein_chains(residues))
     several = _several(chains, with_back=False)
     if not several and n_names == 1:
         several = _several(chains, with_back=True)
@@ -257,9 +256,7 @@ def _bodies(
         name = " ".join(map(str, molecule))
         molecules[name] = molecule
         residues.append(ResidueId(name, residue.number))
-    letters = [STANDARD.get(residue.parent, "X") for residue in protein]
-    ca = np.array([residue.ca_place() for residue in protein]).reshape(-1, 3)
-    chains = chains_by_name(residues, letters, ca)
+    chains = chains_by_name(residues, letters_of(protein), ca_places(protein))
     pairs = [pair for pair in pairs_of(chains) if pair.what != PEPTIDE]
     return [set(map(molecules.__getitem__, body)) for body in joined(chains, pairs)]
 
@@ -351,16 +348,31 @@ def _belong_together(molecule: AminoAcids, piece: AminoAcids) -> bool:
     return bool(numbers[0] < first and last < numbers[-1] and in_one_gap)
 
 
+def _protein_chains(residues: list[ModelResidue]) -> set[str]:
+    """The names of the chains that hold protein."""
+    return {residue.chain for residue in residues if residue.parent}
+
+
+def _ids(residues: list[ModelResidue]) -> list[tuple[int, str]]:
+    """Number and insertion code of each residue."""
+    return [(residue.number, residue.code) for residue in residues]
+
+
+def _ids_with_names(residues: list[ModelResidue]) -> set[tuple[int, str, str]]:
+    """Number, insertion code and name of the residues."""
+    return {(residue.number, residue.code, residue.name) for residue in residues}
+
+
 def _is_repeated(
     residues: list[ModelResidue], several: dict[str, list[AminoAcids]]
 ) -> bool:
     """Whether the whole complex stands in the file again: then these are models, not molecules."""
-    protein = {residue.chain for residue in residues if residue.parent}
+    protein = _protein_chains(residues)
     if len(protein) < 2 or several.keys() != protein:
         return False
     for first, second, *_ in several.values():
-        one = {(residue.number, residue.code, residue.name) for residue in first}
-        other = {(residue.number, residue.code, residue.name) for residue in second}
+        one = _ids_with_names(first)
+        other = _ids_with_names(second)
         if 2 * len(one & other) <= min(len(one), len(other)):
             return False
     return True
@@ -371,11 +383,11 @@ def _as_one_partner(name: str, molecules: list[AminoAcids]) -> str:
 
     Where residues of two of them have one number, those of the second get others.
     """
-    taken = {(residue.number, residue.code) for residue in molecules[0]}
+    taken = set(_ids(molecules[0]))
     starts = []
     for molecule in molecules[1:]:
         start = str(molecule[0].number)
-        ids = {(residue.number, residue.code) for residue in molecule}
+        ids = _ids(molecule)
         further = 0
         while any((number + further, code) in taken for number, code in ids):
             further += FURTHER

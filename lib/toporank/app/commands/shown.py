@@ -17,6 +17,7 @@ from toporank.confidence.table import INCOMPLETE
 from toporank.errors import printable
 from toporank.finding.complexes import Grouped
 from toporank.finding.scan import is_model
+from toporank.lookup import targets_of
 from toporank.metrics import MEDIUM
 from toporank.programs.catalogue import place_of, programs_of
 from toporank.ranking.interfaces import best_first, in_a_word
@@ -168,13 +169,15 @@ def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
         return []
     lines = _labelled("interfaces:", row.interfaces, terminal) if row.interfaces else []
     of_best = best_first(of_best)
+    named = of_best["chains"] != ""
+    pair = of_best["chains"].where(named, of_best["interface"])
     columns: dict[str, list[str]] = {
-        "pair": [pair.chains or pair.interface for pair in of_best.itertuples()],
-        "residues": [_number(value, 0) for value in of_best["n_residues"]],
-        "contacts": [_number(value, 0) for value in of_best["n_contacts"]],
-        "DockQ": [_number(value, 2) for value in of_best["dockq"]],
-        "ipTM": [_number(value, 2) for value in of_best["pair_iptm"]],
-        "PAE, Å": [_number(value, 1) for value in of_best["pair_pae"]],
+        "pair": pair.tolist(),
+        "residues": _numbers(of_best["n_residues"], 0),
+        "contacts": _numbers(of_best["n_contacts"], 0),
+        "DockQ": _numbers(of_best["dockq"], 2),
+        "ipTM": _numbers(of_best["pair_iptm"], 2),
+        "PAE, Å": _numbers(of_best["pair_pae"], 1),
         "": [in_a_word(pair) for pair in of_best.itertuples()],
     }
     return [*lines, *_table(columns, terminal, ["pair"], INDENT * 2)]
@@ -188,6 +191,11 @@ def _table(
     table = table.loc[:, ~table.isin(["", "–"]).all()]
     rows = table.to_numpy().tolist()
     return terminal.table([*table], rows, NUMBERS, names, SPARE, indent)
+
+
+def _numbers(values: pd.Series, decimals: int) -> list[str]:
+    """The numbers of a column as text."""
+    return [_number(value, decimals) for value in values]
 
 
 def _number(value: float, decimals: int) -> str:
@@ -325,7 +333,7 @@ def describe_models(grouped: Grouped) -> str:
     decoys = grouped.decoys
     n_intermediate = sum(decoy.refused_as == Status.INTERMEDIATE for decoy in decoys)
     n_copies = len(grouped.copies)
-    n_targets = len({decoy.target for decoy in decoys})
+    n_targets = len(targets_of(decoys))
     n_models = len(decoys) - n_copies - n_intermediate
     text = f"{_several(n_models, 'model')} of {_several(n_targets, 'target')}"
     n_relaxed = _relaxed(grouped)

@@ -45,6 +45,7 @@ from toporank.finding.natives import find_natives, unmatched
 from toporank.layout import repository
 from toporank.learning.assignment import describe_leaks, leaks
 from toporank.learning.conclusion import conclusion
+from toporank.lookup import targets_of
 from toporank.structures.identity import Status
 
 DEFAULT_CONFIG = Path("config/config.yaml")
@@ -195,7 +196,7 @@ def labelled(out: Path, datasets: Iterable[Dataset]) -> list[str]:
             row.status == Status.NO_NATIVE for row in rows
         ):
             natives = find_natives(_natives_folder(out, dataset.natives))
-            sentences += unmatched(natives, {row.target for row in rows})
+            sentences += unmatched(natives, targets_of(rows))
         lines += [f"{dataset.name}: {sentence}" for sentence in sentences]
     return lines
 

@@ -44,6 +44,7 @@ from toporank.files.atomic import sha256
 from toporank.finding.labels import SplitRules
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.run import CHECKPOINT_OF
+from toporank.lookup import targets_of
 from toporank.programs.file_names import links_in
 from toporank.scorer.scorer import files_of
 from toporank.settings import did_you_mean
@@ -290,7 +291,7 @@ class Plans:
             return ""
         planned = self.check.of(wildcards.dataset)
         decoys = planned.chunks.get(wildcards.chunk, ())
-        targets = sorted({decoy.target for decoy in decoys})
+        targets = sorted(targets_of(decoys))
         return digest([(target, planned.natives.get(target)) for target in targets])
 
     def natives_folder(self, dataset: str) -> str:

@@ -71,7 +71,8 @@ from toporank.finding.natives import (
     unmatched,
 )
 from toporank.finding.scan import describe_passed_over, no_decoys
-from toporank.structures.identity import Decoy, DecoyKey, Status
+from toporank.lookup import targets_of
+from toporank.structures.identity import Decoy, DecoyKey, Status, keys_of
 
 ELSEWHERE = "choose another place with --directory"
 TO_SCORE = "to score"
@@ -141,7 +142,7 @@ def plan_decoys(
     labels = labels_of(config, name, repository)
     native_of = _natives_by_name(dataset, repository)
     grouped_by = config.grouped_by(dataset)
-    targets = {label.target for label in labels} or native_of
+    targets = targets_of(labels) or native_of
     grouped = decoys_of(
         name,
         folder,
@@ -167,7 +168,7 @@ def plan_decoys(
     given = partners_given(grouped, for_all, of_targets, labels)
     notes = grouped.sentences()
     if natives:
-        notes += unmatched(native_of, sorted({decoy.target for decoy in decoys}))
+        notes += unmatched(native_of, sorted(targets_of(decoys)))
         notes += check_named(given, natives, f"{where}, partners")
     rows = plan_of(grouped, given, labels, natives)
     notes += _notes_on_partners(rows, given, natives, grouped)
@@ -320,7 +321,7 @@ def _notes_on_partners(
 
 def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:
     """A note on partners of targets that have no decoys, if there are any."""
-    names = {decoy.target for decoy in decoys} | {decoy.folder for decoy in decoys}
+    names = targets_of(decoys) | {decoy.folder for decoy in decoys}
     stray = sorted(set(of_targets) - names)
     if not stray:
         return []
@@ -330,7 +331,7 @@ def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]
 
 def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
     labelled = {label[:2] for label in of_decoys(labels)}
-    without_decoy = labelled - {decoy.key for decoy in decoys}
+    without_decoy = labelled - keys_of(decoys)
     return f"{len(labelled)} labels, {len(without_decoy)} of them without model"
 
 

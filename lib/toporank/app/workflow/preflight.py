@@ -136,7 +136,7 @@ def preflight(
         result.draft = _draft_of(store)
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
-    if any(dataset.graphs is not None for dataset in config.datasets):
+    if config.has_graphs_of_others:
         problems_of["make_scorer"].append(NO_SCORER)
     if all(dataset.natives is None for dataset in config.datasets):
         problems_of["label_decoys"].append(NO_NATIVES)
@@ -219,8 +219,7 @@ def _check_networks(
 ) -> None:
     """Look whether the graphs that will be built have the columns that networks need."""
     networks = {entry.network for entry in config.training.sweep.configs}
-    has_foreign_graphs = any(dataset.graphs is not None for dataset in config.datasets)
-    if OF_CONTACTS in networks and not has_foreign_graphs:
+    if OF_CONTACTS in networks and not config.has_graphs_of_others:
         with _noting(result.problems_of[layout.TRAINING]):
             fitting_columns(node_columns(choices), choices["edges"].columns)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from toporank.chains.kmers import Sample, sample
 from toporank.comparing.homology.clusters import References, TargetSequences
+from toporank.lookup import places_of
 
 KEPT = 64
 """K-mers kept of a chain: the containment is then known within 0.06, one standard deviation, near
@@ -55,14 +56,14 @@ def _record(
     targets: Iterable[str], samples: list[tuple[str, Sample]]
 ) -> dict[str, Any]:
     names = sorted(targets)
-    place = {name: i for i, name in enumerate(names)}
+    place = places_of(names)
     n_kept = max(FEWEST, min(KEPT, IN_ALL // max(1, len(samples))))
-    places_of: dict[tuple[str, int], set[int]] = {}
+    where: dict[tuple[str, int], set[int]] = {}
     for name, (smallest, n_kmers) in samples:
         text = base64.b64encode(smallest[:n_kept].astype("<u4").data).decode()
-        places_of.setdefault((text, n_kmers), set()).add(place[name])
+        where.setdefault((text, n_kmers), set()).add(place[name])
     chains = []
-    for (text, n_kmers), places in sorted(places_of.items()):
+    for (text, n_kmers), places in sorted(where.items()):
         chains.append({"of": sorted(places), "kmers": n_kmers, "smallest": text})
     return {"targets": names, "chains": chains}
 

@@ -144,11 +144,15 @@ class Native:
             self._cut[key] = native
         return self._cut[key]
 
+    def _side_of(self, partner: Partner) -> Side:
+        """The chains of a partner as one side."""
+        return joined_sides([self._side(name) for name in partner])
+
     def interface(self, one: Partner, other: Partner) -> NativeInterface | None:
         """Return the interface of two groups of chains; None where they do not touch."""
         if (one, other) not in self._interfaces:
-            first = joined_sides([self._side(name) for name in one])
-            second = joined_sides([self._side(name) for name in other])
+            first = self._side_of(one)
+            second = self._side_of(other)
             pairs, contact = near_pairs(first.atoms, second.atoms)
             touching = (
                 NativeInterface((first, second), pairs, contact)
@@ -318,6 +322,11 @@ def _named(names: Sequence[str]) -> str:
     return f"chain{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
+def _mapped(partner: Partner, mapping: Mapping) -> tuple[tuple[str, str], ...]:
+    """Those chains of a partner that are in the decoy, each with its name there."""
+    return tuple((name, mapping[name]) for name in partner if name in mapping)
+
+
 class DecoyScores:
     """Scores of the interfaces of one decoy, each computed once for all mappings that share it.
 
@@ -353,8 +362,8 @@ class DecoyScores:
         """Return the scores of pairs of partners of the native whose chains are in the decoy."""
         scored = {}
         for one, other in combinations(partners, 2):
-            first = tuple((name, mapping[name]) for name in one if name in mapping)
-            second = tuple((name, mapping[name]) for name in other if name in mapping)
+            first = _mapped(one, mapping)
+            second = _mapped(other, mapping)
             if first and second:
                 if (first, second) not in self._scores:
                     self._scores[first, second] = self._score(dict(first), dict(second))
