@@ -4,7 +4,7 @@ CORES ?= 2
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo demo-training test test-all lint checks types docs format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-cores bench-gpu bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
+.PHONY: help demo demo-training test test-all lint checks types docs golden format bench-features bench-scale bench-capsid bench-training bench-configs bench-sweep bench-network bench-cores bench-gpu bench-comparison bench-page bench-command bench-sampling rulegraph scorer transfer clean dssp
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -50,6 +50,9 @@ pages: .venv/installed-dev ## make again what README.md and docs/ show: output, 
 	PYTHONPATH=lib $(BIN)/python tests/shown_page.py
 	PYTHONPATH=lib $(BIN)/python docs/figures.py
 	PYTHONPATH=lib $(BIN)/python docs/notebook.py
+
+golden: .venv/installed-dev ## write the answers in tests/golden/ again; look at what changed
+	PYTHONPATH=lib:tests $(BIN)/python tests/golden.py
 
 rulegraph: .venv/installed ## draw the rules again, as docs/rulegraph.svg; needs Graphviz
 	$(BIN)/snakemake --rulegraph --config workflow="{jobs: artefact}" 2> /dev/null | dot -Tsvg > docs/rulegraph.svg

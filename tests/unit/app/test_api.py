@@ -25,10 +25,8 @@ import toporank
 from archived import archived
 from complexes import (
     ANTIBODY,
-    antibody_decoys,
     away,
     chains_of,
-    moved,
     renamed,
     turned,
     write_pdb,
@@ -97,23 +95,6 @@ def of_command(mixed, tmp_path_factory) -> tuple[list[dict[str, str]], Path]:
     """The ranking of the command, and its folder."""
     out = tmp_path_factory.mktemp("command") / "out"
     return rows_of_command(mixed, out), out
-
-
-# ---- what has no score ---------------------------------------------------------------------------
-
-
-def test_poses_of_a_ligand_without_its_receptor_have_no_score_and_no_interface_has_one(
-    tmp_path,
-):
-    """Two chains of one complex, turned about each axis; coordinates keep their three decimals."""
-    turns = {"x": (0, 2, 1), "y": (2, 1, 0), "z": (1, 0, 2)}
-    mirror = np.array([-1, 1, 1])  # two axes exchanged are one, too
-    for name, axes in turns.items():
-        pose = moved(atoms_of(FAR), "AB", lambda xyz, axes=axes: mirror * xyz[[*axes]])
-        write_pdb(tmp_path / f"pose_{name}.pdb", pose)
-    frame = toporank.score(tmp_path).models
-    assert set(frame["status"]) == {"one_body"}
-    assert frame["dockq"].isna().all()
 
 
 # ---- score ---------------------------------------------------------------------------------------
@@ -267,21 +248,6 @@ def test_vectors_are_those_of_the_command(mixed, of_command):
     assert any("unreadable" in note for note in frame.attrs["notes"])
 
 
-def test_the_worst_interface_decides_where_that_is_asked_for(tmp_path):
-    antibody_decoys(tmp_path / "given", atoms_of(ANTIBODY), "A")
-    results = toporank.score(
-        tmp_path / "given", partners="chains", rank_by="min_interface"
-    )
-    table = results.models.merge(results.details)
-    table = table[table["status"] == "ok"]
-    assert len(table) == 2
-    assert table["min_interface"].is_monotonic_decreasing
-    assert (table["min_interface"] <= table["mean_interface"]).all()
-    assert (table["min_interface"] < table["mean_interface"]).any()
-    with pytest.raises(ConfigError, match="rank_by"):
-        toporank.score(tmp_path / "given", rank_by="best_interface")
-
-
 def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
     """No model is whole, so that there is no graph of a model, but one of H and L."""
     write_pdb(tmp_path / "apart.pdb", away(atoms_of(ANTIBODY), "A", 300.0))
@@ -297,29 +263,6 @@ def test_a_target_of_which_only_interfaces_can_be_scored_has_a_row(tmp_path):
 def beside(atoms: list[Atom], chains: dict[str, str], shift: float) -> list[Atom]:
     """Some chains under other names, moved along x by some Å."""
     return shifted(renamed(chains_of(atoms, chains), chains), shift)
-
-
-@pytest.mark.parametrize("far", [{"C": 150.0}, {"C": -90.0, "D": 300.0}])
-def test_a_chain_far_away_is_named_and_the_others_keep_their_score(tmp_path, far):
-    pair = atoms_of(NEAR)
-    other = atoms_of(DECOYS / "1PPE/near1.pdb.gz")
-    trio = list(pair)
-    for name, shift in far.items():
-        trio += beside(other, {"B": name}, shift)
-    write_pdb(tmp_path / "pair/pair.pdb", pair)
-    write_pdb(tmp_path / "trio/trio.pdb", trio)
-    alone, results = (toporank.score(tmp_path / name) for name in ("pair", "trio"))
-    numbers = ["dockq", "dockq_low", "p_acceptable"]
-    expected = alone.models.loc[0, numbers].to_numpy(float)
-    found = results.models.loc[0, numbers].to_numpy(float)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert results.models.loc[0, ["status", "verdict"]].tolist() == [
-        "partner_apart", alone.models.loc[0, "verdict"],
-    ]  # fmt: skip
-    for name in far:
-        assert f"partner {name} touches no other" in results.targets.loc[0, "caveats"]
-    apart = results.interfaces[results.interfaces["status"] == "apart"]
-    assert {*far} <= set(":".join(apart["interface"]).split(":"))
 
 
 def test_contacts_are_one_thing(tmp_path):
@@ -441,6 +384,7 @@ def test_the_user_says_whether_b_factors_are_plddt(tmp_path):
         ),
         ([NEAR], {"partners": "A"}, ConfigError, "one partner, at least two"),
         ([NEAR], {"targets": "name"}, ConfigError, "targets"),
+        ([NEAR], {"rank_by": "best_interface"}, ConfigError, "rank_by"),
         (
             [NEAR],
             {"scorer": "nowhere"},
@@ -529,19 +473,8 @@ def test_dockq_is_that_of_the_labels():
 def test_an_antibody_is_one_partner_by_default(tmp_path):
     """As with the partners given, which differ from each chain by itself."""
     atoms = atoms_of(ANTIBODY)
-    native = write_pdb(tmp_path / "given/native.pdb", atoms)
-    model = write_pdb(tmp_path / "given/turned.pdb", turned(atoms, "A"))
-    results = toporank.score(tmp_path / "given")
-    table = results.models
-    pd.testing.assert_frame_equal(
-        table, toporank.score(tmp_path / "given", partners="H+L:A").models
-    )
-    assert "given: H and L are an antibody: counted as H+L against A" in results.notes
-    assert set(results.details["n_interfaces"]) == {1}
-    results_apart = toporank.score(tmp_path / "given", partners="chains")
-    assert set(results_apart.details["n_interfaces"]) == {3}
-    assert (results_apart.models["weakest_interface"] != "").all()
-    assert not any("antibody" in note for note in results_apart.notes)
+    native = write_pdb(tmp_path / "native.pdb", atoms)
+    model = write_pdb(tmp_path / "turned.pdb", turned(atoms, "A"))
     assert toporank.dockq(model, native) == toporank.dockq(
         model, native, partners="H+L:A"
     )

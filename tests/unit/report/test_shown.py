@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from scored_folders import LOST, UNLIKE, open_folder, write_answer
@@ -10,7 +9,7 @@ from structures_text import put
 from toporank.app.commands.shown import answer
 from toporank.app.commands.terminal import Terminal
 from toporank.confidence.table import Confidence
-from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow
+from toporank.ranking.interfaces import MAIN, InterfaceRow
 from toporank.ranking.scored import Scored
 
 
@@ -38,29 +37,6 @@ def test_one_target_in_a_few_lines(tmp_path):
     assert UNLIKE.startswith("9 chains; its")
     caveat, _ = scored.notes
     assert caveat.endswith(UNLIKE)
-
-
-def test_a_model_of_several_partners_has_a_row_for_each_pair(tmp_path):
-    scored = scored_in(tmp_path, {"T": {"a": 0.8}})
-    pairs = pd.concat([scored.interfaces] * 3, ignore_index=True)
-    scored.interfaces = pairs.assign(
-        interface=["A:B", "A:C", "B:C"],
-        chains=["A:B", "A:C", "B:C"],
-        dockq=[0.35, 0.1, 0.81],
-        role=[MAIN, SIDE, MAIN],
-        n_residues=[86, 5, 140],
-        n_contacts=[74, 1, 156],
-    )
-    words = "B:C (0.81) looks right; A:B (0.35) is doubtful"
-    scored.targets = scored.targets.assign(interfaces=words)
-    lines = answer(scored, tmp_path)
-    start = lines.index(f"  interfaces: {words}")
-    assert lines[start + 1 : start + 5] == [
-        "    pair  residues  contacts  DockQ",
-        "    B:C        140       156   0.81  right",
-        "    A:B         86        74   0.35  doubtful",
-        "    A:C          5         1   0.10  side contact",
-    ]
 
 
 def test_of_a_target_that_networks_learned_from_nobody_says_that_they_may_err(tmp_path):
