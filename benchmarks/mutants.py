@@ -162,7 +162,10 @@ def noticed(folder: Path, module: Path, tests: list[str]) -> bool:
         chosen.write_text("\n".join(tests[:MOST_TESTS]), encoding="utf-8")
         if pytest(folder, f"@{chosen}"):
             return True
-    return pytest(folder, f"tests/unit/{module.parts[2]}", *importing(folder, module))
+    room = f"tests/unit/{module.parts[2]}"  # programs has none
+    rooms = [room] if (folder / room).is_dir() else []
+    chosen_by_name = [*rooms, *importing(folder, module)]
+    return bool(chosen_by_name) and pytest(folder, *chosen_by_name)
 
 
 def drawn(folder: Path, seed: int, count: int) -> Iterator[tuple[Path, int]]:
