@@ -82,8 +82,8 @@ function unmark(kept = null) {
   }
 }
 
-// rows, columns: sides. colour: of a cell, [r, g, b] or null. words: of a cell. choose: takes the residues of rows and columns.
-function matrixFigure({ title, text, scale, rows, columns, colour, words, choose }) {
+// rows, columns: sides. colour: of a cell, [r, g, b] or null. words: of a cell. mean: words on the mean of a region. choose: takes the residues of rows and columns.
+function matrixFigure({ title, text, scale, rows, columns, colour, words, mean = () => "", choose }) {
   const canvas = make("canvas", { width: columns.n, height: rows.n, tabindex: 0, role: "img", "aria-label": `${title}. ${text} Arrow keys read it, Shift selects, Enter shows it in the structure.` });
   const context = canvas.getContext("2d"), image = context.createImageData(columns.n, rows.n);
   for (let r = 0; r < rows.n; r++) for (let c = 0; c < columns.n; c++) {
@@ -96,7 +96,7 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, choose
   const figure = make("figure", { class: columns.chains.length ? "matrix" : "matrix turned" }), shape = Math.min(1, columns.n / rows.n, columns.n / 18);
   figure.innerHTML = `<figcaption><b>${title}</b> ${scale}</figcaption>
     <div class="grid" style="--shape:${shape.toFixed(3)}"><div class="ticks left" aria-hidden="true">${ticks(rows, "top")}</div><div class="plot" style="aspect-ratio:${columns.n}/${rows.n}">
-      <svg viewBox="0 0 ${columns.n} ${rows.n}" preserveAspectRatio="none" aria-hidden="true"><path d="${lines.join("")}"/><rect class="chosen"/></svg></div>
+      <svg viewBox="0 0 ${columns.n} ${rows.n}" preserveAspectRatio="none" aria-hidden="true"><path d="${lines.join("")}"/><path class="framed"/><rect class="chosen"/></svg></div>
     <div class="ticks below" aria-hidden="true">${ticks(columns, "left")}</div></div>
     <p class="note">${text}</p><output class="note"></output>`;
   const plot = figure.querySelector(".plot"), rect = figure.querySelector("rect"), output = figure.querySelector("output");
@@ -107,7 +107,7 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, choose
     const [r, height] = [Math.min(from.r, to.r), Math.abs(from.r - to.r) + 1], [c, width] = [Math.min(from.c, to.c), Math.abs(from.c - to.c) + 1];
     for (const [key, value] of Object.entries({ x: c, y: r, width, height })) rect.setAttribute(key, value);
     const span = (side, start, n) => n > 1 ? `${side.label(start)} to ${side.label(start + n - 1)}` : side.label(start);
-    output.textContent = width * height > 1 ? `${span(rows, r, height)} and ${span(columns, c, width)}` : words(r, c);
+    output.textContent = width * height > 1 ? `${span(rows, r, height)} and ${span(columns, c, width)}${mean(r, height, c, width)}` : words(r, c);
     return { r, height, c, width };
   };
   const clear = () => { from = null; choose([], []); };
@@ -139,7 +139,25 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, choose
     } else return;
     event.preventDefault();
   });
+  // A frame around the blocks of two partners, which are lists of chains.
+  figure.frame = (first, second) => {
+    const blocks = [];
+    for (const a of rows.chains) for (const b of columns.chains) {
+      const isPair = first.includes(a.chain) && second.includes(b.chain) || second.includes(a.chain) && first.includes(b.chain);
+      if (isPair) blocks.push(`M${b.start} ${a.start}H${b.end}V${a.end}H${b.start}Z`);
+    }
+    figure.querySelector(".framed").setAttribute("d", blocks.join(""));
+  };
   return figure;
+}
+
+// In words, the mean of a region of a matrix.
+function meanOf(matrix, unit, digits) {
+  return (r, height, c, width) => {
+    let sum = 0;
+    for (let a = r; a < r + height; a++) for (let b = c; b < c + width; b++) sum += matrix.value(a, b);
+    return `: ${fixed(sum / (height * width), digits)}${unit} on average`;
+  };
 }
 
 function paeFigure(matrix, model, choose) {
@@ -149,6 +167,7 @@ function paeFigure(matrix, model, choose) {
     text: `Dark blocks beside the diagonal: the predictor is sure how two chains lie to each other.${each}`,
     colour: (r, c) => ramp(PAE, matrix.value(r, c) / 30),
     words: (r, c) => `aligned on ${side.label(r)}, error of ${side.label(c)}: ${fixed(matrix.value(r, c), 1)} Å`,
+    mean: meanOf(matrix, " Å", 1),
   });
 }
 
@@ -159,6 +178,7 @@ function probabilityFigure(matrix, model, choose) {
     text: "The predictor's probability that two residues touch.",
     colour: (r, c) => ramp(PAE, 1 - matrix.value(r, c)),
     words: (r, c) => `${side.label(r)} and ${side.label(c)}: ${fixed(matrix.value(r, c))}`,
+    mean: meanOf(matrix, "", 2),
   });
 }
 

@@ -82,7 +82,7 @@ const ORDERS = { verdict: i => data.verdicts.indexOf(T.verdict[i]) };
 
 const table = document.getElementById("targets"), body = table.tBodies[0];
 const find = document.getElementById("find"), only = document.getElementById("only"), protein = document.getElementById("protein");
-const rows = [], state = { by: null, descending: false, open: -1, model: 0 };  // rows: made when they first come near the window
+const rows = [], state = { by: null, descending: false, open: -1, model: 0, pair: "" };  // rows: made when they first come near the window
 let order = T.target.map((_, i) => i), matching = order, drawn = 0;
 const searched = Array.from({ length: N }, (_, i) =>
   [T.target[i], T.best?.[i], T.verdict?.[i], T.caveats?.[i], T.notes?.[i], T.partners?.[i], ...M[i].decoy].join("\n").toLowerCase());
@@ -181,7 +181,7 @@ function fit() {
   if (inside) inside.style.width = `${table.parentNode.clientWidth}px`;
 }
 
-function open(i, model = 0) {
+function open(i, model = 0, pair = "") {
   const again = state.open === i;
   close();
   if (again) return;
@@ -195,39 +195,39 @@ function open(i, model = 0) {
   }
   state.open = i;
   fit();
-  select(model, false);
+  select(model, false, pair);
 }
 
-// The address of a model is #target/model.
+// The address of a model is #target/model, that of one of its interfaces #target/model/pair.
 function addressed() {
-  const [target, decoy] = location.hash.slice(1).split("/").map(decodeURIComponent), i = T.target.indexOf(target);
-  return i < 0 ? null : { i, k: Math.max(0, M[i].decoy.indexOf(decoy)) };
+  const [target, decoy, pair] = location.hash.slice(1).split("/").map(decodeURIComponent), i = T.target.indexOf(target);
+  return i < 0 ? null : { i, k: Math.max(0, M[i].decoy.indexOf(decoy)), pair };
 }
 
 // Each selection is a step of the history, so that Back shows the one before.
 function setAddress(step = "pushState") {
-  const parts = state.open < 0 ? [] : [T.target[state.open], M[state.open].decoy[state.model]];
-  const address = `#${parts.map(encodeURIComponent).join("/")}`;
+  const parts = state.open < 0 ? [] : [T.target[state.open], M[state.open].decoy[state.model], state.pair].filter(Boolean);
+  const address = `#${parts.map(part => encodeURIComponent(part).replaceAll("%3A", ":")).join("/")}`;
   if (address === (location.hash || "#")) return;
   try { history[step](null, "", address); } catch { /* a notebook has no address */ }
 }
 
 // The page without an address shows what it showed at first; with an empty one, no row is open.
 function followAddress() {
-  const place = addressed(), { i, k } = place ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
+  const place = addressed(), { i, k, pair } = place ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
   if (i < 0) return close();
-  goTo(i, k);
+  goTo(i, k, pair);
   if (place) setAddress("replaceState");  // a copy is its original
 }
 
 // Open a row wherever it is, and select a model.
-function goTo(i, k) {
-  if (state.open === i) return select(k, false);
+function goTo(i, k, pair) {
+  if (state.open === i) return select(k, false, pair);
   if (!matching.includes(i)) {
     find.value = only.value = protein.value = "";
     filter();
   }
-  open(i, k);
+  open(i, k, pair);
   rows[i]?.scrollIntoView();
 }
 
@@ -341,8 +341,8 @@ function start() {
     addEventListener("resize", drawFurther);
     addEventListener("beforeprint", () => draw(N));
   }
-  const { i, k } = addressed() ?? { i: data.open, k: data.model };
-  if (N && i >= 0) open(i, k);
+  const { i, k, pair } = addressed() ?? { i: data.open, k: data.model };
+  if (N && i >= 0) open(i, k, pair);
   addEventListener("hashchange", followAddress);
   document.getElementById("methods").addEventListener("click", event => copy(event.target, data.methods));
   const map = document.getElementById("map-of-models");

@@ -24,7 +24,7 @@ from toporank.files.spreadsheets import FORMULA
 from toporank.finding.graph_files import SUFFIX
 from toporank.lookup import places_of
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
-from toporank.ranking.interfaces import BESIDE, apart, best_first, in_a_word
+from toporank.ranking.interfaces import BESIDE, SIDE, apart, best_first, in_a_word
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import OUT_OF_DOMAIN, interfaces_in_words
@@ -238,6 +238,7 @@ def data_for_script(
         "unlike": OUT_OF_DOMAIN,
         "between": BETWEEN,
         "beside": BESIDE,
+        "side": SIDE,
     }
 
 

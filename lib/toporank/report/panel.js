@@ -13,10 +13,11 @@ function panelOf(i) {
 }
 
 // Show another model of the open target: card, structure and matrices follow.
-function select(k, moved = true) {
+function select(k, moved = true, pair = "") {
   const i = state.open, m = M[i];
   if (isCopy(m, k)) k = Math.max(0, m.decoy.indexOf(m.duplicate_of[k]));
   state.model = k;
+  state.pair = interfacesOf(i, k).rows.some(row => row.interface === pair) ? pair : "";
   for (const row of $("#panel .models tr[data-k]")) {
     const is = +row.dataset.k === k;
     row.classList.toggle("selected", is);
@@ -42,10 +43,10 @@ function saysOf(i, k) {
   const nothing = !wide ? "" : `This says almost nothing about DockQ${at("confidence") == null ? ": there is no confidence file" : ""}. `;
   const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better. `;
   const domain = at("out_of_domain") && !isBest ? [`${data.unlike}: ${at("out_of_domain")}`] : [];
-  const caveats = isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain].filter(Boolean);
+  const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain]).filter(text => text && !(weak && text.includes(weak)));
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
     <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
-    ${at("weak_partners") ? `<p class="caution">${wrapped(at("weak_partners"))}.</p>` : ""}
+    ${weak ? `<p class="caution">${wrapped(weak)}.</p>` : ""}${paragraphs([interfacesInWords(i, k)].filter(Boolean))}
     ${axis(m, k)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
     <p>${interval}${nothing}${probable}</p>${paragraphs([seenWords(i), predictorWords(i, k)].filter(Boolean))}
     ${caveats.length ? `<div class="caveats">${paragraphs(caveats)}</div>` : ""}
@@ -120,17 +121,25 @@ const classWord = dockq => data.classes[data.thresholds.filter(least => dockq >=
 
 const interfacesOf = (i, k) => data.interfaces[T.target[i]]?.[k] ?? { words: "", rows: [] };
 
+// Which interfaces are good and which are not; beside a caution, which are good all the same.
+function interfacesInWords(i, k) {
+  const { words, rows } = interfacesOf(i, k);
+  if (!M[i].weak_partners?.[k]) return words;
+  const right = rows.filter(row => row.role === "main" && row.word === "right").map(row => `${row.interface} (${fixed(row.dockq)})`);
+  return right.length ? `${listed(right)} ${right.length > 1 ? "look" : "looks"} right` : "";
+}
+
 function mapOf(name, model) {
   const turned = name.split(":").reverse().join(":");
   return model?.head.maps.find(map => map.name === name || map.name === turned);
 }
 
 function drawInterfaces(i, k, model) {
-  const { words, rows: known } = interfacesOf(i, k), rows = known.map(row => ({ ...row, map: mapOf(row.interface, model) }));
+  const rows = interfacesOf(i, k).rows.map(row => ({ ...row, map: mapOf(row.interface, model) }));
   const box = document.getElementById("interfaces");
   if (rows.length < 2) return box.replaceChildren();
   const columns = [
-    ["chains", "name", row => row.map ? `<button type="button" class="link">${wrapped(row.interface)}</button>` : wrapped(row.interface)],
+    ["chains", "name", row => row.map ? `<button type="button" class="link" aria-pressed="false">${pairOf(row, model)}</button>` : pairOf(row, model)],
     ["dockq", "", row => row.dockq == null ? DASH : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : fixed(row.dockq)],
     ["looks", "", row => row.word],
     ["n_residues", "n", row => row.n_residues ?? DASH],
@@ -142,10 +151,37 @@ function drawInterfaces(i, k, model) {
     const { head, hint } = data.of_interfaces.find(column => column.key === key) ?? { head: key, hint: "" };
     return `<th scope="col" class="${kind}" title="${escaped(hint)}">${head}</th>`;
   }).join("");
+  const sides = rows.some(row => row.role === data.side) ? ` A ${data.side} is small, and both its partners bind elsewhere: it does not count.` : "";
   const lines = rows.map((row, nth) => `<tr data-nth="${nth}"${row.map ? ' class="pair"' : ""}>${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
-  box.innerHTML = `<h3>Interfaces</h3>${paragraphs([words].filter(Boolean))}<div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
-    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A click on a pair shows its contacts and its place.</p>`;
-  for (const row of $("tr.pair", box)) row.addEventListener("click", () => showInterface(rows[+row.dataset.nth].map));
+  box.innerHTML = `<h3>Interfaces</h3><div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
+    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A click on a pair shows its contacts and its place.${sides}</p>`;
+  for (const row of $("tr.pair", box)) row.addEventListener("click", () => selectPair(rows[+row.dataset.nth]));
+  markPair(rows);
+}
+
+// Both partners of an interface, with their colours in the structure.
+function pairOf({ interface: name }, model) {
+  const partners = model?.head.partners.map(chains => chains.join("+")) ?? [];
+  return name.split(":").map(partner => {
+    const place = partners.indexOf(partner), dot = place < 0 ? "" : `<i class="dot" style="--tone:${PARTNERS[place % PARTNERS.length]}"></i>`;
+    return dot + wrapped(partner);
+  }).join(":");
+}
+
+// A second click on a pair takes its selection back.
+function selectPair(row) {
+  state.pair = state.pair === row.interface ? "" : row.interface;
+  markPair(interfacesOf(state.open, state.model).rows);
+  setAddress();
+  showInterface(state.pair ? row.map : null);
+}
+
+function markPair(rows) {
+  for (const line of $("#interfaces tr[data-nth]")) {
+    const is = rows[+line.dataset.nth].interface === state.pair;
+    line.classList.toggle("selected", is);
+    line.querySelector("button")?.setAttribute("aria-pressed", is);
+  }
 }
 
 // Words that all names of a target have at the same place are pale, and left out where there is little room; a number keeps the word before it.

@@ -5,7 +5,7 @@ const WAYS = { partner: "partner", quality: "predicted quality", plddt: "pLDDT" 
 const KEYS = { ArrowLeft: [-15, "y"], ArrowRight: [15, "y"], ArrowUp: [-15, "x"], ArrowDown: [15, "x"] };
 const AMINO_ACIDS = Object.fromEntries("ALA CYS ASP GLU PHE GLY HIS ILE LYS LEU MET ASN PRO GLN ARG SER THR VAL TRP TYR".split(" ").map((name, k) => ["ACDEFGHIKLMNPQRSTVWY"[k], name]));
 const stage = make("div", { class: "stage" }), dark = matchMedia("(prefers-color-scheme: dark)");
-let viewer = null, ready = null, way = "partner", shown = null, whole = false, picked = [new Set(), new Set()];
+let viewer = null, ready = null, way = "partner", shown = null, whole = null, picked = [new Set(), new Set()];
 
 const pale = () => dark.matches && !printing ? "#56646d" : "#c3ccd2";
 const paler = hex => `rgb(${ramp([hex, dark.matches && !printing ? "#3a464d" : "#c9d0d4"], 0.62)})`;
@@ -82,6 +82,7 @@ async function showModel(i, k) {
   picked = [new Set(), new Set()];
   drawInterfaces(i, k, model);
   drawMatrices(model, matrices);
+  if (state.pair) showInterface(mapOf(state.pair, model));
   document.getElementById("unlike").textContent = contradiction(M[i].verdict[k], model.head.maps);
   weakest(model);
   if (why) return;
@@ -106,12 +107,15 @@ function drawMatrices(model, matrices) {
   box.model = model;
 }
 
-// Show one of several interfaces: its contacts, and where they are.
+// Show one of several interfaces: its contacts, where they are, and its blocks in the matrices. Without one, the whole model.
 function showInterface(map) {
-  const box = document.getElementById("pictures"), figure = contactFigure(map, box.model, choose);
+  const box = document.getElementById("pictures"), { maps } = box.model.head;
+  const figure = contactFigure(map ?? maps[0], box.model, choose);
   box.map.replaceWith(figure);
   box.map = figure;
-  choose(...[map.a, map.b].map(labels => labels.map(label => placeOf(box.model, label))));
+  for (const { frame } of box.children) frame?.(...(map?.name.split(":") ?? ["", ""]).map(partner => partner.split("+")));
+  choose(...[map?.a ?? [], map?.b ?? []].map(labels => labels.map(label => placeOf(box.model, label))));
+  if (viewer && shown === box.model) look();
 }
 
 function weakest({ quality, residues }) {
@@ -139,9 +143,7 @@ function prepare(box) {
     event.preventDefault();
   });
   document.getElementById("colour").addEventListener("change", event => { way = event.target.value; paint(); });
-  const near = document.getElementById("interface");
-  near.setAttribute("aria-pressed", !whole);
-  near.addEventListener("click", () => { whole = !whole; near.setAttribute("aria-pressed", !whole); look(); });
+  document.getElementById("interface").addEventListener("click", () => { whole = !isWhole(); look(); });
   document.getElementById("save").addEventListener("click", () => download(`${T.target[state.open]} ${box.dataset.drawn}.png`, viewer.pngURI()));
 }
 
@@ -204,8 +206,12 @@ function legend() {
   document.getElementById("legend")?.replaceChildren(...keys[way](), ...chosen);
 }
 
+// Until the reader says otherwise, one interface is in sight, or all of a model that has several.
+const isWhole = () => whole ?? (shown.head.maps.length > 1 && !state.pair);
+
 function look() {
-  const isPicked = picked[0].size || picked[1].size;
+  const isPicked = picked[0].size || picked[1].size, whole = isWhole();
+  document.getElementById("interface").setAttribute("aria-pressed", !whole);
   viewer.zoomTo(whole ? {} : { predicate: atom => isPicked ? picked[0].has(atom.nth) || picked[1].has(atom.nth) : atom.touching });
   viewer.zoom(whole ? 1 : isPicked ? 0.7 : 0.92);
   viewer.render();

@@ -646,6 +646,16 @@ def test_a_region_of_the_pae_is_chosen_by_keys_or_by_the_pointer(browser, with_p
     (read,) = texts(page, ".matrix:not(.turned) output")
     assert re.fullmatch(r"aligned on A \d+ \w+, error of A \d+ \w+: 0.0 Å", read)
     page.run(KEY_DOWN.format(key="ArrowDown", shift="true"))
+    (read,) = texts(page, ".matrix:not(.turned) output")
+    assert re.fullmatch(r"A .* to A .* and A \d+ \w+: 0.0 Å on average", read)
+    page.run("document.querySelector('.matrix').frame(['A'], ['B'])")
+    blocks = page.run("document.querySelector('.framed').getAttribute('d')").split("M")
+    n_first = page.run("document.querySelector('.matrix path').getAttribute('d')")
+    first = re.fullmatch(r"M0 (\d+)H.*", n_first)[1]
+    assert blocks[1:] == [
+        f"{first} 0H{n}V{first}H{first}Z",
+        f"0 {first}H{first}V{n}H0Z",
+    ]
     page.run(KEY_DOWN.format(key="Enter", shift="false"))
     assert page.run("picked.map(residues => residues.size)")[0] > 1
     assert "selected, rows" in texts(page, "#legend li")
@@ -689,19 +699,32 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     hints = page.run("$('#interfaces th').map(head => [head.textContent, head.title])")
     declared = {(one.head or one.name): one.meaning for one in INTERFACES.columns}
     assert [declared[head] for head, _ in hints] == [hint for _, hint in hints]
-    assert texts(page, "#interfaces p")[0] == (
-        "A:B (0.82) looks right; B:C (0.30) is doubtful; A:C (4 residues) is a side contact and "
-        "does not count."
+    assert texts(page, "#interfaces p")[0].endswith(
+        "A side contact is small, and both its partners bind elsewhere: it does not count."
     )
     weak = "D touches nothing and C is doubtful (A:C, 4 residues, 0.10; B:C, 30 residues, 0.30)"
-    assert texts(page, ".says .caution")[0] == f"{weak}."
+    assert texts(page, ".says .caution, .says .caution + p")[:2] == [
+        f"{weak}.",
+        "A:B (0.82) looks right.",
+    ]
+    assert weak not in "".join(texts(page, ".says .caveats")), "it is told once"
     assert f"but {weak}: check." in texts(page, ".lead")[0]
-    page.run("showInterface = ({ name }) => { document.title = name }")
-    maps = "[{ name: 'C:B', k: [0, 0, 0], s: 0 }]"
-    page.run(f"drawInterfaces(0, 0, {{ head: {{ maps: {maps} }} }})")
-    for row in "[1]", "[0]":  # the first of the two has contacts that are drawn
+    page.run("showInterface = map => { document.title = map?.name ?? 'all' }")
+    maps, partners = (
+        "[{ name: 'C:B', k: [0, 0, 0], s: 0 }]",
+        "['A', 'B', 'C', 'D'].map(one => [one])",
+    )
+    page.run(
+        f"drawInterfaces(0, 0, {{ head: {{ maps: {maps}, partners: {partners} }} }})"
+    )
+    address_and_title = []
+    for row in "[1]", "[0]", "[1]":  # contacts of the first pair are not drawn
         page.run(f"$('#interfaces tbody tr'){row}.querySelector('td.n').click()")
-        assert page.run("document.title") == "C:B"
+        address_and_title.append(page.run("location.hash + ' ' + document.title"))
+    assert address_and_title == ["#T/m/B:C C:B", "#T/m/B:C C:B", "#T/m all"]
+    page.run("location.hash = '#T/m/B:C'")
+    wait_for(page, "state.pair === 'B:C'")
+    assert texts(page, "#interfaces tr.selected .name") == ["B:C"]
 
 
 @pytest.mark.parametrize(("n", "is_long"), [(10, False), (11, True)])

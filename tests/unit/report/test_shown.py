@@ -6,7 +6,7 @@ import pytest
 
 from scored_folders import LOST, UNLIKE, open_folder, write_answer
 from structures_text import put
-from toporank.app.commands.shown import answer
+from toporank.app.commands.shown import answer, near
 from toporank.app.commands.terminal import Terminal
 from toporank.confidence.table import Confidence
 from toporank.ranking.interfaces import MAIN, InterfaceRow
@@ -37,6 +37,25 @@ def test_one_target_in_a_few_lines(tmp_path):
     assert UNLIKE.startswith("9 chains; its")
     caveat, _ = scored.notes
     assert caveat.endswith(UNLIKE)
+
+
+def test_a_weak_partner_is_named_once(tmp_path):
+    rows = [
+        InterfaceRow("T", "a", name, n, n, 5.0, dockq, None, "ok", name, MAIN, n)
+        for name, n, dockq in (("A:B", 40, 0.82), ("B:C", 30, 0.1))
+    ]
+    lines = answer(scored_in(tmp_path, {"T": {"a": 0.8}}, interfaces=rows), tmp_path)
+    weak = "C looks wrong (B:C, 30 residues, 0.10)"
+    assert " ".join(" ".join(lines).split()).count(weak) == 1
+    assert lines[0].startswith("T: DockQ 0.80"), "and that is in the answer itself"
+
+
+def test_a_folder_is_named_as_one_types_it(tmp_path, monkeypatch):
+    (tmp_path / "models").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert near(tmp_path / "models") == near("models") == "models"
+    assert near(tmp_path) == str(tmp_path), "not a mere full stop"
+    assert near(tmp_path.parent) == str(tmp_path.parent)
 
 
 def test_of_a_target_that_networks_learned_from_nobody_says_that_they_may_err(tmp_path):

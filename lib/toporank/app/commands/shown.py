@@ -112,7 +112,7 @@ def near(path: Path | str) -> str:
     """Return a path as one types it here: relative where the file lies below this folder."""
     path = os.path.abspath(path)
     here = os.path.relpath(path)
-    return path if here.startswith(os.pardir) else here
+    return path if here.startswith(os.pardir) or here == os.curdir else here
 
 
 def _in_detail(
@@ -139,7 +139,8 @@ def _in_detail(
     sentences = {"caveat:": row.caveats, "hint:": row.hint, "note:": row.notes}
     for label, cell in sentences.items():
         for text in filter(None, cell.split(BETWEEN)):
-            if f"{row.target}: {text}" not in printed:
+            is_in_answer = best["weak_partners"] and best["weak_partners"] in text
+            if not is_in_answer and f"{row.target}: {text}" not in printed:
                 lines += _labelled(label, text, terminal)
     if not row.best and best["reason"]:
         lines += _labelled(f"{best['decoy']}:", best["reason"], terminal)
@@ -318,7 +319,7 @@ def described(request: Request, models: ScoringInput, terminal: Terminal) -> lis
     ):
         folder = source.resolve()
     grouped = models.grouped
-    what = f"{programs_of(grouped.decoys)}: {describe_models(grouped)} in {printable(str(folder))}"
+    what = f"{programs_of(grouped.decoys)}: {describe_models(grouped)} in {printable(near(folder))}"
     lines = [what]  # whose end is a path
     for note in models.notes:
         lines += terminal.wrapped("", note, INDENT)
