@@ -20,8 +20,9 @@ from toporank.structures.read import read_complex
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent / "resources/example"
 DECOY = EXAMPLE / "decoys/1PPE/near1.pdb.gz"
-TARGET, RIGHT, WRONG = "1PPE", "near1", "wrong1"
-"""A complex without a relative in the training, a model that is right and one that is wrong."""
+TARGET, RIGHT, WRONG = "2I25", "near2", "wrong1"
+"""A complex without a relative in the training, a model that is right and one that is wrong, each
+the best of its kind in the order of TopoRank."""
 COLOURS, GREY = ("#00796b", "#ef6c00"), "#9e9e9e"
 VERDICT_COLOURS = {
     "believe": "#00796b",
@@ -64,7 +65,8 @@ def draw_right_and_wrong() -> None:
 
     labels = pd.read_csv(EXAMPLE / "labels.csv").set_index(["Target", "Model"])["DockQ"]
     models = toporank.score(EXAMPLE / "decoys" / TARGET).models.set_index("decoy")
-    view = _view(read_complex(DECOY))
+    (right,) = (EXAMPLE / "decoys" / TARGET).glob(f"{RIGHT}.*")
+    view = _view(read_complex(right))
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 4.4), sharex=True, sharey=True)
     for ax, name in zip(axes, (RIGHT, WRONG), strict=True):
         (path,) = (EXAMPLE / "decoys" / TARGET).glob(f"{name}.*")
@@ -84,7 +86,7 @@ f"{row['verdict']}", transform=ax.transAxes, ha="center", va="top",
         details = f"{predicted}\ntrue DockQ {labels[TARGET, name]:.2f}"
         ax.text(
             0.5,
-            -0.13,
+            -0.22,
             details,
             transform=ax.transAxes,
             ha="center",
