@@ -22,6 +22,10 @@ ORDER = (*OF_PREDICTOR, RANK, *COMMON)
 """The first of these that differs between the models decides on their order."""
 NAMES = {**MEASURES, RANK: RANK}
 GROUP = ["target", "predictor"]
+OWN, NAMED, DERIVED = "own score", "name", "confidence"
+"""What a rank rests on: the predictor's own score, the name of the model, or, where the predictor
+says neither, its confidence, by which TopoRank orders the models.
+"""
 
 
 class OtherFirst(NamedTuple):
@@ -45,6 +49,8 @@ class OtherFirst(NamedTuple):
     def __str__(self) -> str:
         best, first = self.best, self.first
         of = f"{best['predictor']}'s" if best["predictor"] else "The predictor's"
+        if best["predictor_order"] == DERIVED:
+            of = f"By {best['predictor_measure']} the"
         if pd.isna(first["dockq"]):
             return f"{of} first is {first['decoy']}, which has no score"
         text = (
@@ -109,6 +115,7 @@ def with_predictor(models: pd.DataFrame, confidence: pd.DataFrame) -> pd.DataFra
         predictor_rank=_of_original(places, keys, models),
         predictor_score=float("nan"),
         predictor_measure="",
+        predictor_order=decided_by.map(_order),
     )
     for measure in (*measures, RANK):
         shows = (decided_by == measure) | (decided_by == RANK) | (decided_by == "")
@@ -117,6 +124,34 @@ def with_predictor(models: pd.DataFrame, confidence: pd.DataFrame) -> pd.DataFra
         if measure != RANK:
             table.loc[shows, "predictor_score"] = stated[measure][shows]
     return table
+
+
+def _order(measure: str) -> str:
+    """What a rank by a measure rests on; empty without a rank."""
+    if measure in COMMON:
+        return DERIVED
+    if measure == RANK:
+        return NAMED
+    return OWN if measure else ""
+
+
+def rank_in_words(row: pd.Series) -> str:
+    """Return how the predictor ranks a model; empty where that is not known.
+
+    An example is `Boltz's rank 1 (ranking score 0.90)`.
+
+    row : as from `with_predictor`
+    """
+    if pd.isna(row["predictor_rank"]):
+        return ""
+    score = ""
+    if pd.notna(row["predictor_score"]):
+        score = f"{row['predictor_score']:.2f}"
+    measure, rank = row["predictor_measure"], f"rank {row['predictor_rank']}"
+    if row["predictor_order"] == DERIVED:
+        return f"{rank} by {measure} ({score})"
+    of = f"{row['predictor']}'s" if row["predictor"] else "the predictor's"
+    return f"{of} {rank} ({measure} {score})" if score else f"{of} {rank}"
 
 
 def _of_original(

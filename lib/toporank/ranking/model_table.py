@@ -5,7 +5,7 @@ It says how good each is, in which order, and why some have no score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,7 @@ def model_table(
     interfaces: Iterable[InterfaceRow] = (),
     comparison: Iterable[ComparedDecoy] = (),
     rank_by: str = COMPLEX,
+    learned: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return every model of a data set, best first within its target.
 
@@ -97,6 +98,7 @@ def model_table(
     interfaces : of the decoys, scored
     comparison : how each decoy compares with the others
     rank_by : key of `RANKED_BY`
+    learned : targets that a network learned from, so that none of them is unlike the training
 
     Returns
     -------
@@ -130,6 +132,7 @@ def model_table(
         for row in table[NUMBERED].itertuples()
     ]
     table = typed(table, KINDS)
+    table.loc[table["target"].isin(learned), ["out_of_domain", "unknown_kind"]] = ""
     table.loc[table["score"].isna(), "weakest_interface"] = ""
     # without a calibration
     table["dockq"] = table["dockq"].fillna(pd.Series(numbers, dtype=float))

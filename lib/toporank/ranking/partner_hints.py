@@ -62,8 +62,10 @@ def partners_hint(
     first, second = min(order)[-1].split(":")
     others = [chain for chain in partners if chain not in (first, second)]
     advice = ":".join([f"{first}+{second}", *others])
+    rest = "the others lie" if len(others) > 1 else f"{others[0]} lies"
     return (
-        f"{first} and {second} always touch; to score them as one: --partners {advice}"
+        f"{first} and {second} always touch; to score only how {rest} to both: "
+        f"--partners {advice}"
     )
 
 

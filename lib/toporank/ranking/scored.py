@@ -180,15 +180,15 @@ class ScoredTargets(Scored):
     @functools.cached_property
     def facts(self) -> pd.DataFrame:
         """Every model with all that is known of it, as from `model_table`."""
+        learned = [row.target for row in self.leakage if row.is_training_target]
         table = model_table(
             coverage=self.rows("coverage"),
             scores={result.target: result.scores for result in self.target_results},
             interfaces=self.rows("interfaces"),
             comparison=self.rows("comparison"),
             rank_by=self.options.rank_by,
+            learned=learned,
         )
-        learned = [row.target for row in self.leakage if row.is_training_target]
-        table.loc[table["target"].isin(learned), "out_of_domain"] = ""
         if self.room:  # links to the files that the user named
             table["path"] = [
                 os.path.realpath(path) if path else "" for path in table["path"]

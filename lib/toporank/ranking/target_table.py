@@ -280,7 +280,8 @@ def target_notes(
             _joined(decoys),
             lost(decoys),
         ]
-        if other and other.binds_elsewhere:  # one has to look at both
+        # one has to look at both, unless neither is believed
+        if other and other.binds_elsewhere and best["verdict"] != REJECT:
             warnings.append(remarks.pop(0))
         notes[target] = TargetNotes(
             _known(warnings), _known(remarks), other, partners_hint(*of_partners)

@@ -63,7 +63,8 @@ const clamped = cell => { const text = (cell ?? "").replaceAll(data.between, ". 
 function otherFirst(i) {
   const between = T.dockq_between?.[i];
   if (between == null) return "";
-  const title = `The predictor's first is ${T.predictor_first[i]}: DockQ between the two ${fixed(between)}`;
+  const whose = T.predictor_order?.[i] === data.derived ? `By ${M[i].predictor_measure[0]} the` : "The predictor's";
+  const title = `${whose} first is ${T.predictor_first[i]}: DockQ between the two ${fixed(between)}`;
   return ` <span class="note" title="${escaped(title)}">${between < data.thresholds[1] ? "differs" : "alike"}</span>`;
 }
 

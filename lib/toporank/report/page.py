@@ -24,6 +24,7 @@ from toporank.files.spreadsheets import FORMULA
 from toporank.finding.graph_files import SUFFIX
 from toporank.lookup import places_of
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
+from toporank.ranking.agreement import DERIVED
 from toporank.ranking.interfaces import BESIDE, SIDE, apart, best_first, in_a_word
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
@@ -239,6 +240,7 @@ def data_for_script(
         "between": BETWEEN,
         "beside": BESIDE,
         "side": SIDE,
+        "derived": DERIVED,
     }
 
 

@@ -41,7 +41,8 @@ function saysOf(i, k) {
   const wide = high - low >= 0.9;
   const interval = low == null ? "" : `In 80 % of such cases DockQ is between <b>${fixed(low)}</b> and <b>${fixed(high)}</b>. `;
   const nothing = !wide ? "" : `This says almost nothing about DockQ${at("confidence") == null ? ": there is no confidence file" : ""}. `;
-  const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better. `;
+  const together = interfacesOf(i, k).rows.filter(row => row.role === "main").length > 1 ? ", all interfaces together" : "";
+  const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better${together}. `;
   const domain = at("out_of_domain") && !isBest ? [`${data.unlike}: ${at("out_of_domain")}`] : [];
   const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain]).filter(text => text && !(weak && text.includes(weak)));
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
@@ -67,6 +68,7 @@ function predictorWords(i, k) {
   const at = key => M[i][key]?.[k];
   if (at("predictor_rank") == null) return "";
   const score = at("predictor_score") == null ? "" : ` (${at("predictor_measure") || "score"} ${fixed(at("predictor_score"))})`;
+  if (at("predictor_order") === data.derived) return `Rank ${at("predictor_rank")} by ${at("predictor_measure")} (${fixed(at("predictor_score"))})`;
   const by = at("predictor") ? `the models of ${at("predictor")}` : "those of its predictor";
   return `Rank ${at("predictor_rank")} among ${by}${score}`;
 }
@@ -152,9 +154,11 @@ function drawInterfaces(i, k, model) {
     return `<th scope="col" class="${kind}" title="${escaped(hint)}">${head}</th>`;
   }).join("");
   const sides = rows.some(row => row.role === data.side) ? ` A ${data.side} is small, and both its partners bind elsewhere: it does not count.` : "";
+  const partners = new Set(rows.flatMap(row => row.interface.split(":"))).size, isShort = 2 * rows.length < partners * (partners - 1);
+  const others = isShort ? " Pairs that are not listed do not touch in any model." : "";
   const lines = rows.map((row, nth) => `<tr data-nth="${nth}"${row.map ? ' class="pair"' : ""}>${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
   box.innerHTML = `<h3>Interfaces</h3><div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
-    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A click on a pair shows its contacts and its place.${sides}</p>`;
+    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A click on a pair shows its contacts and its place.${sides}${others}</p>`;
   for (const row of $("tr.pair", box)) row.addEventListener("click", () => selectPair(rows[+row.dataset.nth]));
   markPair(rows);
 }

@@ -51,6 +51,13 @@ VERDICT = Column("verdict", str, "*believe*, *check* or *do not believe*", page=
 VERDICT_REASON = Column(
     "verdict_reason", str, "why it is not what the probability says", page=SENT
 )
+PREDICTOR_ORDER = Column(
+    "predictor_order",
+    str,
+    "what `predictor_rank` rests on: `own score`, `name`, or `confidence`, by which TopoRank "
+    "orders the models where the predictor says neither",
+    page=SENT,
+)
 WEAKEST = Column(
     "weakest_interface",
     str,
@@ -115,6 +122,7 @@ MODELS = Table(
             "which number `predictor_score` is, such as ranking score or ipTM",
             page=SENT,
         ),
+        PREDICTOR_ORDER,
         WEAKEST,
         Column(
             "weak_partners",
@@ -229,6 +237,7 @@ TARGETS = Table(
             "predictor's score",
             page=MORE,
         ),
+        PREDICTOR_ORDER,
         Column(
             "predictor_first",
             str,

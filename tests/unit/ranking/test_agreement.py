@@ -9,7 +9,12 @@ import pytest
 from _ranked import stated
 
 from toporank.confidence.table import Confidence
-from toporank.ranking.agreement import OtherFirst, other_first, with_predictor
+from toporank.ranking.agreement import (
+    OtherFirst,
+    other_first,
+    rank_in_words,
+    with_predictor,
+)
 from toporank.tables.columns import CONFIDENCE
 from toporank.tables.frames import of_records
 
@@ -76,6 +81,42 @@ def test_the_predictor_ranks_its_models(rows, expected, measure):
     assert table["predictor_measure"].tolist() == [measure] * len(rows)
     if measure in ("ranking score", "ipTM", "HADDOCK score"):
         assert table["predictor_score"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "first"),
+    [
+        (
+            stated("a b", "Boltz", ranking_score=[0.5, 0.9]),
+            "Boltz's rank 2 (ranking score 0.50)",
+            "Boltz's first is b",
+        ),
+        (
+            stated("ranked_1 ranked_0", "AlphaFold-Multimer", iptm=[0.8, 0.7]),
+            "AlphaFold-Multimer's rank 2 (ipTM 0.80)",
+            "AlphaFold-Multimer's first is ranked_0",
+        ),
+        # nobody but TopoRank put these in an order
+        (
+            stated("a b", "", interface_plddt=[81.0, 90.0]),
+            "rank 2 by interface pLDDT (81.00)",
+            "By interface pLDDT the first is b",
+        ),
+        (
+            stated("a b", "AlphaFold 3", iptm=[0.4, 0.9]),
+            "rank 2 by ipTM (0.40)",
+            "By ipTM the first is b",
+        ),
+        (stated("a"), "", None),
+    ],
+)
+def test_an_order_that_no_predictor_gave_is_not_called_its_own(rows, words, first):
+    table = ranked(*rows)
+    best = table.iloc[0]
+    assert rank_in_words(best) == words
+    if first:
+        said = str(OtherFirst(best, table.iloc[1], None))
+        assert said.startswith(f"{first}: DockQ")
 
 
 def test_each_predictor_ranks_its_own_models_alone():

@@ -255,7 +255,7 @@ def rows(**contacts: list[int]) -> list[InterfaceRow]:
 
 
 def test_two_chains_that_always_touch_alike_may_be_one_partner():
-    said = "H and L always touch; to score them as one: --partners H+L:A"
+    said = "H and L always touch; to score only how A lies to both: --partners H+L:A"
     assert partners_hint(rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])) == said
     assert partners_hint(rows(A_H=[400, 90], A_L=[12, 300], H_L=[110, 112])) == said
     one = rows(A_H=[40, 90], A_L=[12, 0], H_L=[110, 112])

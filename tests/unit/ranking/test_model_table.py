@@ -113,6 +113,19 @@ def test_within_a_target_dockq_never_rises_with_the_rank(values, calibrate):
     assert table["dockq"].is_monotonic_decreasing
 
 
+def test_a_target_that_networks_learned_from_is_of_no_unknown_kind():
+    kind = {"kind": "protein and peptide", "unknown_kind": "protein and peptide"}
+    sure = record("a", 0.9, dockq=0.85, p_acceptable=0.97, out_of_domain="x", **kind)
+    for learned, verdict in (((), "check"), (["T"], "believe")):
+        table = model_table([covered("a")], {"T": [sure]}, learned=learned)
+        row = table.iloc[0]
+        assert row["verdict"] == verdict
+        assert (row["out_of_domain"] == "x") is (not learned)
+        assert ("did not learn from any protein" in row["verdict_reason"]) is (
+            not learned
+        )
+
+
 def test_another_column_can_decide():
     meetings = [met("a", "A:B", 0.9), met("a", "B:C", 0.1)]
     meetings += [met("b", "A:B", 0.4), met("b", "B:C", 0.4)]
@@ -215,9 +228,9 @@ def test_models_csv_looks_like_this_and_components_are_in_details_alone(tmp_path
     write(DETAILS, table, tmp_path / "d")
     assert (tmp_path / "m").read_text().splitlines() == [
         "target,decoy,rank,dockq,dockq_low,dockq_high,p_acceptable,capri,verdict,verdict_reason,predictor,predictor_rank,"
-        "predictor_score,predictor_measure,weakest_interface,weak_partners,status,reason,duplicate_of,path",
-        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,Boltz,1,0.7,ranking score,,,ok,,,in/good.pdb",
-        "T,gone,,,,,,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
+        "predictor_score,predictor_measure,predictor_order,weakest_interface,weak_partners,status,reason,duplicate_of,path",
+        "T,good,1,0.5,0.3,0.7,0.9,medium,believe,,Boltz,1,0.7,ranking score,own score,,,ok,,,in/good.pdb",
+        "T,gone,,,,,,,,,,,,,,,,unreadable,it is empty,,in/gone.pdb",
     ]
     assert (
         (tmp_path / "d")

@@ -78,8 +78,10 @@ def test_a_hint_is_no_caveat_and_is_shown_where_joining_may_help(
     ]
     scored = scored_in(tmp_path, {"T": {"a": 0.9}, "U": {"a": 0.9}}, interfaces=rows)
     assert scored.targets["caveats"].tolist() == ["", ""]
-    hint = "  hint:       A and B always touch; to score them as one: --partners A+B:C"
-    assert (hint in answer(scored, tmp_path)) is has_hint
+    hint = (
+        "hint: A and B always touch; to score only how C lies to both: --partners A+B:C"
+    )
+    assert (hint in " ".join(" ".join(answer(scored, tmp_path)).split())) is has_hint
     assert any("always touch" in note for note in scored.notes) is has_hint
 
 
@@ -101,7 +103,7 @@ def test_a_screen_has_a_row_for_the_most_promising_and_sums_up_the_verdicts(tmp_
     assert lines[11:16] == [
         "TopoRank does not read scores.json in folder T00, which looks like a predictor's file",
         "(docs/inputs.md lists the names that it reads)",
-        "14 targets: believe 3, check 7, do not believe 3",
+        "14 targets: believe 3, check 7, do not believe 3, not scored 1",
         "4 more in targets.csv; 1 has a caveat",
         "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty",
     ]

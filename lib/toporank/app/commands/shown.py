@@ -20,6 +20,7 @@ from toporank.finding.scan import is_model
 from toporank.lookup import targets_of
 from toporank.metrics import MEDIUM
 from toporank.programs.catalogue import place_of, programs_of
+from toporank.ranking.agreement import DERIVED, rank_in_words
 from toporank.ranking.interfaces import best_first, in_a_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
@@ -130,7 +131,8 @@ def _in_detail(
         lines = terminal.wrapped(f"{row.target}:", said + row.verdict)
         lines[-1] = terminal.painted(lines[-1], row.verdict)
         place = f"best of {row.n_scored:,}" if row.n_scored > 1 else "only model"
-        lines += _labelled(f"{place}:", row.best + _as_predicted(best), terminal)
+        ranked = ", ".join(filter(None, [row.best, rank_in_words(best)]))
+        lines += _labelled(f"{place}:", ranked, terminal)
         lines += _labelled("file:", near(row.file), terminal)
         lines += _interfaces(scored, row, terminal)
         if row.seen_in_training == SEEN:
@@ -149,17 +151,6 @@ def _in_detail(
 
 def _labelled(label: str, text: str, terminal: Terminal) -> list[str]:
     return terminal.wrapped(label.ljust(11), text, INDENT)
-
-
-def _as_predicted(best: pd.Series) -> str:
-    """How the predictor ranks the model that TopoRank ranks first."""
-    if pd.isna(best["predictor_rank"]):
-        return ""
-    predictor = f"{best['predictor']}'s" if best["predictor"] else "the predictor's"
-    text = f", {predictor} rank {best['predictor_rank']}"
-    if pd.isna(best["predictor_score"]):
-        return text
-    return f"{text} ({best['predictor_measure']} {best['predictor_score']:.2f})"
 
 
 def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
@@ -243,12 +234,18 @@ def _of_predictor(row: Any) -> str:
     if pd.isna(row.predictor_rank) or row.n_models == 1:
         return "–"
     rank = f"rank {row.predictor_rank}"
+    if row.predictor_order == DERIVED:
+        return f"{rank} by pLDDT" if pd.isna(row.iptm) else f"{rank} by ipTM"
     known = pd.notna(row.predictor_score)
     return f"{rank} ({row.predictor_score:.2f})" if known else rank
 
 
 def _about_all(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
-    of_all = ", ".join(counted(targets["verdict"])) or "none was scored"
+    n_without = (targets["verdict"] == "").sum()
+    parts = counted(targets["verdict"])
+    if n_without and parts:
+        parts.append(f"not scored {n_without:,}")
+    of_all = ", ".join(parts) or "none was scored"
     n_more = max(len(targets) - LISTED, 0)
     n_warned = (targets["caveats"] != "").sum()
     n_seen = (targets["seen_in_training"] == SEEN).sum()
@@ -274,7 +271,14 @@ def _other_firsts(targets: pd.DataFrame) -> str:
     n = (targets["predictor_first"] != "").sum()
     n_alike = (targets["dockq_between"] >= MEDIUM).sum()
     which = "all" if n == n_alike else f"{n_alike:,}"
-    what = f"of {n:,} the predictor ranks another model first"
+    derived = (targets["predictor_first"] != "") & (
+        targets["predictor_order"] == DERIVED
+    )
+    n_derived = derived.sum()
+    who = "the predictor or its confidence" if n_derived else "the predictor"
+    if n_derived == n:
+        who = "the predictor's confidence"
+    what = f"of {n:,} {who} ranks another model first"
     return f"{what}; in {which} of these the two bind alike" if n else ""
 
 
