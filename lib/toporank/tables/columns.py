@@ -26,6 +26,7 @@ from toporank.tables.of_predictors import (
     IPTM,
     PDOCKQ2,
     PREDICTOR,
+    PREDICTOR_ORDER,
     TARGET,
 )
 
@@ -50,13 +51,6 @@ CAPRI = Column(
 VERDICT = Column("verdict", str, "*believe*, *check* or *do not believe*", page=SHOWN)
 VERDICT_REASON = Column(
     "verdict_reason", str, "why it is not what the probability says", page=SENT
-)
-PREDICTOR_ORDER = Column(
-    "predictor_order",
-    str,
-    "what `predictor_rank` rests on: `own score`, `name`, or `confidence`, by which TopoRank "
-    "orders the models where the predictor says neither",
-    page=SENT,
 )
 WEAKEST = Column(
     "weakest_interface",

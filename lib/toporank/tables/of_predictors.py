@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from toporank.tables.declared import MORE, SHOWN, Column, Table
+from toporank.tables.declared import MORE, SENT, SHOWN, Column, Table
 
 TARGET = Column("target", str, "the complex", "complex", page=SHOWN)
 DECOY = Column("decoy", str, "name of the model", "model", page=SHOWN)
 PREDICTOR = Column("predictor", str, "whose files lie beside the model")
+PREDICTOR_ORDER = Column(
+    "predictor_order",
+    str,
+    "what its rank rests on: `own score`, `name`, or `confidence` where it says neither",
+    page=SENT,
+)
 IPTM = Column("iptm", float, "ipTM as the predictor states it", "ipTM", page=SHOWN)
 INTERFACE_PLDDT = Column(
     "interface_plddt",

@@ -700,7 +700,8 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     declared = {(one.head or one.name): one.meaning for one in INTERFACES.columns}
     assert [declared[head] for head, _ in hints] == [hint for _, hint in hints]
     assert texts(page, "#interfaces p")[0].endswith(
-        "A side contact is small, and both its partners bind elsewhere: it does not count."
+        " A side contact is small, and both its partners bind elsewhere: it does not count."
+        " Pairs that are not listed do not touch in any model."
     )
     weak = "D touches nothing and C is doubtful (A:C, 4 residues, 0.10; B:C, 30 residues, 0.30)"
     assert texts(page, ".says .caution, .says .caution + p")[:2] == [
