@@ -101,11 +101,10 @@ def antibody(folder: Path) -> None:
     antibody_decoys(folder, OF_ANTIBODY, "A")
 
 
-def antibody_with_partners(folder: Path) -> None:
-    """The same twice, with a file that says what is one partner."""
-    for target in ("chains", "said"):
-        antibody(folder / target)
-    put(folder, {"partners.csv": "target,partners\nsaid,H+L:A\nchains,chains\n"})
+def antibody_by_chains(folder: Path) -> None:
+    """The same with a file that says that each chain is a partner."""
+    antibody(folder / "T")
+    put(folder, {"partners.csv": "target,partners\nT,chains\n"})
 
 
 def ring_of_five(folder: Path) -> None:
@@ -164,7 +163,7 @@ ANSWERS: dict[str, Answer] = {
     "haddock": of_made(haddock),
     "server_zip": of_made(server_zip, "fold_x.zip"),
     "antibody": of_made(antibody),
-    "antibody_with_partners": of_made(antibody_with_partners, targets="folder", rank_by="min_interface"),
+    "antibody_by_chains": of_made(antibody_by_chains, targets="folder", rank_by="min_interface"),
     "ring_of_five": of_made(ring_of_five),
     "loose_chains": of_made(loose_chains),
     "without_a_score": of_made(without_a_score),
