@@ -115,14 +115,14 @@ def recognised(rows: Iterable[PlannedDecoy | CoverageRow | LabelledDecoy]) -> li
 
 
 def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
-    """Which targets are one body by nature, such as an antibody without antigen.
+    """Which targets are one body by nature, such as an antibody that has no antigen in any model.
 
     There is a sentence for each kind of them.
     """
     targets: dict[str, list[str]] = {}
     for decoy in plan:
         pairs = grouped.pairs.get(decoy.key)
-        if pairs is None or decoy.partners:
+        if pairs is None or decoy.partners or decoy.lacks:
             continue
         sentence = sentence_of_a_body_alone(grouped.kinds[decoy.key], pairs)
         if sentence and decoy.target not in targets.setdefault(sentence, []):
