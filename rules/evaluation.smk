@@ -23,7 +23,7 @@ rule evaluate_ranking:
         "../envs/features.yaml"
     params:
         labels=layout.LABELS,
-        contents=PLANS.contents,
+        contents=lambda wildcards: PLANS.contents(wildcards.dataset),
         code=code("evaluate.py"),
     script:
         "../workflow_scripts/evaluate.py"

@@ -372,17 +372,19 @@ def labels_of_splits(rows: Iterable[Any]) -> dict[str, Labels]:
 
     rows : with `dockq`, `split` and `with_graph`, such as those of coverage or of the gap.
     """
-    everything = Labels([], [])
-    of_split = {split: Labels([], []) for split in SPLITS}
+    of_split: dict[str, Labels] = {}
     for row in rows:
-        if row.dockq is None:
-            continue
-        with_graph = row.with_graph
-        for labels in (everything, of_split.get(row.split)):
-            if labels is not None:
-                of_labels = labels.with_graph if with_graph else labels.without
-                of_labels.append(row.dockq)
-    there = {split: labels for split, labels in of_split.items() if labels.total}
+        if row.dockq is not None:
+            if row.split not in of_split:
+                of_split[row.split] = Labels([], [])
+            labels = of_split[row.split]
+            of_labels = labels.with_graph if row.with_graph else labels.without
+            of_labels.append(row.dockq)
+    everything = Labels([], [])
+    for labels in of_split.values():
+        everything.with_graph.extend(labels.with_graph)
+        everything.without.extend(labels.without)
+    there = {split: of_split[split] for split in SPLITS if split in of_split}
     return {"": everything, **there}
 
 

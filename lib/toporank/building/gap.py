@@ -6,6 +6,7 @@ It opens no artefact.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -89,15 +90,22 @@ class DecoyGap(NamedTuple):
     @property
     def with_graph(self) -> bool:
         """Whether it has a graph to train on, or may get one."""
-        if {State.FAILED, State.REFUSED, State.NO_DECOY}.intersection(self.states):
-            return False
-        is_built = set(self.states) == {State.UP_TO_DATE}
-        return not is_built or self.status == Status.OK
+        if self.states == BUILT:
+            return self.status == Status.OK
+        return _may_be_built(self.states)
 
 
 def in_all(state: str) -> tuple[str, ...]:
     """One state in all stages."""
     return (state,) * len(layout.STAGES)
+
+
+BUILT = in_all(State.UP_TO_DATE)
+
+
+@functools.cache  # ten thousand decoys have a handful of them
+def _may_be_built(states: tuple[str, ...]) -> bool:
+    return {State.FAILED, State.REFUSED, State.NO_DECOY}.isdisjoint(states)
 
 
 class Fate(NamedTuple):
@@ -137,6 +145,7 @@ def survey(
     if not are_built:
         fates = _earlier(dataset) | fates
     moved = _moved(dataset) if fates else {}
+    new = in_all(State.NEW)
     rows = []
     for members in dealt.values():
         for member in members:
@@ -145,7 +154,7 @@ def survey(
                 states = in_all(State.REFUSED)
                 row = DecoyGap(*member.key, states, member.refused_as, member.refused)
             elif fate is None:
-                row = DecoyGap(*member.key, in_all(State.NEW), NOT_BUILT, "")
+                row = DecoyGap(*member.key, new, NOT_BUILT, "")
             else:
                 row = _built_before(member, fate, moved, recipes, damaged)
             rows.append(row)
@@ -199,14 +208,15 @@ def with_labels(
     label_of = by_decoy(labels)
     joined = []
     for row in rows:
-        label = label_of.pop(row[:2], None)
+        key, of_build = row[:2], row[:5]
+        label = label_of.pop(key, None)
         if label is None:
-            row = row._replace(label=why.get(row[:2], lacking))
+            of_label = None, "", why.get(key, lacking)
         elif math.isnan(label.dockq):
-            row = row._replace(split=label.split, label=OF_NATIVE)
+            of_label = None, label.split, OF_NATIVE
         else:
-            row = row._replace(dockq=label.dockq, split=label.split)
-        joined.append(row)
+            of_label = label.dockq, label.split, ""
+        joined.append(DecoyGap(*of_build, *of_label))
     for label in label_of.values():
         states, status = in_all(State.NO_DECOY), Status.NO_DECOY
         row = DecoyGap(*label[:2], states, status, WITHOUT_FILE, label.dockq)
@@ -278,10 +288,10 @@ def write_gap(dataset: str, rows: Sequence[DecoyGap]) -> None:
     """
     lines = []
     for row in rows:
-        dockq = "" if row.dockq is None else f"{row.dockq:g}"
-        reason, names = defused(row.reason), map(defused, row[:2])
-        of_label = (dockq, row.split, row.label)
-        lines.append((*names, *row.states, row.status, reason, *of_label))
+        target, decoy, states, status, reason, dockq, split, label = row
+        names = defused(target), defused(decoy)
+        of_label = "" if dockq is None else f"{dockq:g}", split, label
+        lines.append((*names, *states, status, defused(reason), *of_label))
     path = layout.GAP.format(dataset=dataset)
     try:
         write_text_if_changed(path, to_lines(COLUMNS, lines))
@@ -304,11 +314,15 @@ def describe_stages(rows: Sequence[DecoyGap]) -> list[str]:
 
     An example is `topology, nodes: 9 up to date + 1 new`.
     """
-    rows = _decoys(rows)
+    n_alike = Counter((row.states, row.status) for row in _decoys(rows))
     counted = []
     for i, stage in enumerate(layout.STAGES):
-        n_of_state = Counter(row.states[i] for row in rows)
-        failed = Counter(row.status for row in rows if row.states[i] == State.FAILED)
+        n_of_state: Counter[str] = Counter()
+        failed: Counter[str] = Counter()
+        for (states, status), n in n_alike.items():
+            n_of_state[states[i]] += n
+            if states[i] == State.FAILED:
+                failed[status] += n
         if failed:
             statuses = ", ".join(
                 f"{n} {status}" for status, n in sorted(failed.items())

@@ -24,7 +24,9 @@ def name_problem(name: str, of: str = "file") -> str:
         return (
             f"the name of the {of} holds a character that cannot be printed (rename it)"
         )
-    length = len(name) if name.isascii() else len(os.fsencode(name))
+    length = len(name)
+    if length > LONGEST_NAME // 4:  # letters of up to four bytes
+        length = len(os.fsencode(name))
     if length <= LONGEST_NAME:
         return ""
     limit = f"at most {LONGEST_NAME} are possible (shorten it)"

@@ -346,24 +346,25 @@ def _grouped(
                         _spare(model, usual),
                     )
                 lacks, spare = differences[id(model.kinds)]
+                found, name = model.decoy, decoy_names[place]
                 decoy = Decoy(
-                    dataset=model.decoy.dataset,
-                    target=target,
-                    name=decoy_names[place],
-                    path=model.decoy.path,
-                    refused=model.decoy.refused,
-                    model=model.decoy.model,
-                    refused_as=model.decoy.refused_as,
-                    lacks=lacks,
-                    spare=spare,
+                    found.dataset,
+                    target,
+                    name,
+                    found.path,
+                    found.refused,
+                    found.model,
+                    found.refused_as,
+                    lacks,
+                    spare,
                     folder=model.folder if model.folder != target else "",
                 )
                 decoys.append(decoy)
-                key = target, decoy.name
+                key = target, name
                 kinds[key] = model.kinds
-                sketch = sketches.get(decoy.path)
+                sketch = sketches.get(found.path)
                 if sketch:
-                    of_model = sketch.of_model(decoy.model)
+                    of_model = sketch.of_model(found.model)
                     chains[key] = of_model.chains
                     if of_model.pairs:
                         pairs[key] = of_model.pairs

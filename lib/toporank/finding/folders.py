@@ -91,19 +91,22 @@ def _named_models(
         if not place.holder:
             jobs_at_top.add(catalogue.first_group("job", place.file.name))
     jobs_at_top.discard("")
-    for place in scan.models:
-        holder, sample = holder_and_sample(place.folders)
-        file = place.file
+    beginnings: dict[Folders, tuple[str, str]] = {}
+    for holder, claim in claims.items():
+        target = labels[claim]
+        others = claims_of_label[target]
+        above = _telling(claim, others) if len(others) > 1 else []
+        folders_before = [*above, *holder[len(claim) :], ""]
+        beginnings[holder] = target, "_".join(folders_before)
+    for folders_of_file, file in scan.models:
+        holder, sample = holder_and_sample(folders_of_file)
         name = model_name(file.name)
         if sample and sample[0] not in name:
             name = f"{sample[0]}_{name}"
         target = name_of_root
         if holder:
-            claim = claims[holder]
-            target = labels[claim]
-            others = claims_of_label[target]
-            above = _telling(claim, others) if len(others) > 1 else []
-            name = "_".join([*above, *holder[len(claim) :], name])
+            target, beginning = beginnings[holder]
+            name = beginning + name
         else:
             query = "" if sample else catalogue.first_group("query", file.name)
             if not query and len(jobs_at_top) > 1:
@@ -208,18 +211,11 @@ def find_decoys(
 def _decoy(dataset: str, target: str, name: str, path: str, intermediate: str) -> Decoy:
     """The decoy of these names, refused where they are of no use, or where it is no model."""
     refused = name_problem(target, of="folder") or name_problem(name)
-    refused_as = ""
     if refused:
-        refused_as = Status.UNREADABLE
-        target, name = table_name(target), table_name(name)
-    elif intermediate:
-        refused = f"{INTERMEDIATE}{intermediate}"
-        refused_as = Status.INTERMEDIATE
-    return Decoy(
-        dataset=dataset,
-        target=target,
-        name=name,
-        path=path,
-        refused=refused,
-        refused_as=refused_as,
-    )
+        decoy = Decoy(dataset, table_name(target), table_name(name), path)
+        return decoy._replace(refused=refused, refused_as=Status.UNREADABLE)
+    decoy = Decoy(dataset, target, name, path)
+    if not intermediate:
+        return decoy
+    reason = f"{INTERMEDIATE}{intermediate}"
+    return decoy._replace(refused=reason, refused_as=Status.INTERMEDIATE)

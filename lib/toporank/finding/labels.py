@@ -6,8 +6,8 @@ import difflib
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Container, Iterable
-from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -73,6 +73,9 @@ _NAMES = dict(zip(Label._fields, Label._fields, strict=True)) | {
     "status": "status",
     "model": "decoy",
 }
+_EMPTY = dict.fromkeys(_NAMES.values(), "")
+_place = attrgetter("target", "decoy", "interface")
+"""What is labelled, by which labels are sorted."""
 NAMES_OF_FILES = (
     "name targets and models in the labels as folders and files are named, in the same capitals "
     "and without endings"
@@ -131,14 +134,14 @@ def read_labels(
         table = read_table(path, _NAMES, _REQUIRED, "the labels")
         have_splits = have_splits and (bool(split) or "split" in table.header)
         for line, row in table.rows:
-            row = dict.fromkeys(_NAMES.values(), "") | row
+            row = _EMPTY | row
             # our dockq.csv has rows that say why a decoy has no label
             without_label = row["status"].lower() not in ("", "ok")
             if row["dockq"] or not without_label:
                 labels.append(_label(row, split, line))
     labels.sort(key=_place)
-    for place, same in groupby(labels, key=_place):
-        if len(list(same)) > 1:
+    for place, n in Counter(map(_place, labels)).items():
+        if n > 1:
             target, decoy, interface = place
             what = f"interface {interface} of model" if interface else "model"
             raise ConfigError(
@@ -149,11 +152,6 @@ def read_labels(
     elif split_by == "target":
         labels = split_by_target(labels, validation_percent, split_seed)
     return labels
-
-
-def _place(label: Label) -> tuple[str, str, str]:
-    """What is labelled, by which labels are sorted."""
-    return label.target, label.decoy, label.interface
 
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
@@ -190,7 +188,8 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
     if not (target and decoy):
         raise ConfigError("a row without target or model", where=where)
     number = row["dockq"].replace(",", ".")  # half of Europe writes `T;model;0,5`
-    if not (_NUMBER.fullmatch(number) and 0.0 <= float(number) <= 1.0):
+    dockq = float(number) if _NUMBER.fullmatch(number) else math.nan
+    if not 0.0 <= dockq <= 1.0:
         name = f"{table_name(target)}/{table_name(decoy)}"
         what = f"DockQ of {name} is {row['dockq']!r}, not a number from 0 to 1"
         raise ConfigError(what, where=where)
@@ -198,9 +197,9 @@ def _label(row: dict[str, str], split: str, where: str) -> Label:
     label = Label(
         target=table_name(restored(target)),
         decoy=table_name(restored(stem)),
-        dockq=float(number),
+        dockq=dockq,
         split=split or row["split"].lower(),
-        group=printable(row["group"]),
+        group=row["group"] and printable(row["group"]),
     )
     if row["partners"]:
         partners = checked_partners(row["partners"], where)

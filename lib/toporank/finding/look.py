@@ -162,12 +162,11 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
         for name, (state, file, sha256, size, own) in content["files"].items():
             models = []
             for part, shape, b_factors in own:
-                of_chains = _as_tuples(b_factors)
-                fields = (*parts[part], shape, of_chains)
-                models.append(ModelSketch._make(fields))
+                of_chains = tuple(map(tuple, b_factors))
+                models.append(ModelSketch(*parts[part], shape, of_chains))
             numbers, _, _, _, *shared = files[file]
             sketch = Sketch(numbers, tuple(models), sha256, size, *shared)
-            cached[name] = FileState._make(state), sketch
+            cached[name] = FileState(*state), sketch
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     return cached

@@ -60,7 +60,7 @@ def without_protein(decoys: Iterable[Decoy], sketches: Sketches) -> dict[str, st
     for decoy in decoys:
         sketch = sketches.get(decoy.path)
         if sketch and not sketch.other and not decoy.refused:
-            if any(model.chains for model in sketch.models):
+            if sketch.first.chains or any(model.chains for model in sketch.models):
                 has_protein = True
             else:
                 left_out[decoy.path] = NO_PROTEIN
@@ -232,13 +232,13 @@ def _written(
             if decoy.refused or not kinds:
                 continue
             program = program_of(decoy.path)
-            is_written = program != PLAIN
-            if program_called(program).docking:
-                is_written = files_of_model(Path(decoy.path)) is not None
-            if is_written:
+            if program == PLAIN:
+                if decoy.model < 2:
+                    others[min(kinds)].append((kinds, decoy))
+            elif not program_called(program).docking or files_of_model(
+                Path(decoy.path)
+            ):
                 models.append(decoy)
-            elif decoy.model < 2 and program == PLAIN:
-                others[min(kinds)].append((kinds, decoy))
         if len(models) >= FEWEST:
             of_first = grouped.kinds[models[0].key].values()
             written.append((frozenset(of_first), models))

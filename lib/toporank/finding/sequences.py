@@ -38,7 +38,8 @@ class Sequences:
         names: set[str] = set()
         for sketch in sketches.values():
             for model in sketch.models if sketch else ():
-                names.update(name for _, _, name in model.modified)
+                if model.modified:
+                    names.update(name for _, _, name in model.modified)
         self._letters = {}
         for place, name in enumerate(sorted(names)):
             self._letters[name] = OF_MODIFIED[min(place, len(OF_MODIFIED) - 1)]

@@ -78,4 +78,4 @@ class Sketch(NamedTuple):
 
     def of_model(self, place: int) -> ModelSketch:
         """What a model holds. place : in the file, from 1; 0 for the only one."""
-        return self.models[max(place, 1) - 1]
+        return self.models[place - 1 if place else 0]

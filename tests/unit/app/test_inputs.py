@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from toporank.building.chunks.plan import Current, PlannedDecoy, write_current
 from toporank.building.chunks.published import Published, write_published
 from toporank.building.chunks.stages import recipes
 from toporank.errors import ConfigError
+from toporank.finding.labels import Label
 from toporank.learning.hyperparameters import Hyperparameters
 from toporank.scorer.manifest import seal
 
@@ -409,3 +411,25 @@ def test_the_runs_of_a_step_share_the_cores_of_the_machine(
     trainer = {"trainer": {"devices": devices}}
     training = load_config({**STUDY, "training": trainer}).training
     assert training.cores(n_runs, of_machine) == cores
+
+
+def test_rules_give_wildcards_to_functions_that_take_them():
+    """A function of a data set's name would find nothing by wildcards, and depend on nothing."""
+    named = set()
+    for rules in (layout.repository() / "rules").glob("*.smk"):
+        named |= set(re.findall(r"=PLANS\.(\w+),", rules.read_text()))
+    assert {"scored_parts", "natives_state"} <= named
+    for name in sorted(named):
+        function = getattr(Plans, name)
+        if callable(function):
+            assert [*inspect.signature(function).parameters] == ["self", "wildcards"]
+
+
+def test_a_changed_label_changes_what_the_steps_behind_it_depend_on():
+    digests = set()
+    for dockq in (0.1, 0.2):
+        labels = [Label("T", "d", dockq, "train")]
+        dataset = PlannedDataset(current=CURRENT["one"], labels=labels)
+        plans = plans_of(STUDY, Preflight(datasets={"one": dataset}))
+        digests.add(plans.contents("one"))
+    assert len(digests) == 2

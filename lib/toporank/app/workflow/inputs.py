@@ -265,10 +265,11 @@ class Plans:
 
     # ---- what jobs depend on beside files --------------------------------------------------------
 
+    @functools.cache  # noqa: B019 -- several jobs depend on it
     def contents(self, dataset: str) -> str:
         """All decoys of a data set and its labels, as a digest."""
-        labels = self.check.of(dataset).labels if self.check else None
-        return digest((self.current(dataset).of_all, labels))
+        labels = self.check.of(dataset).labels if self.check else []
+        return digest((self.current(dataset).of_all, [*map(tuple, labels)]))
 
     @functools.cache  # noqa: B019 -- once a data set, not once a part
     def confidence_state(self, dataset: str) -> str:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from toporank import layout
-from toporank.chains.resolve import BY_NATURE, Chosen
+from toporank.chains.resolve import BY_NATURE, NO_PARTNERS, Chosen
 from toporank.errors import RecordError
 from toporank.files.atomic import write_text, write_text_if_changed
 from toporank.files.records import from_lines, to_lines
@@ -123,8 +123,9 @@ def planned(
     rows = []
     for decoy in decoys:
         state = states.get(decoy.path) or state_if_there(decoy.path)
-        dockq = labels.get(decoy.key)
-        partners, named, source, note = chosen.get(decoy.key, Chosen())
+        key = decoy.key
+        dockq = labels.get(key)
+        partners, named, source, note = chosen.get(key, NO_PARTNERS)
         row = PlannedDecoy(
             target=decoy.target,
             decoy=decoy.name,
