@@ -211,12 +211,12 @@ def with_labels(
         key, of_build = row[:2], row[:5]
         label = label_of.pop(key, None)
         if label is None:
-            of_label = None, "", why.get(key, lacking)
+            row = DecoyGap(*of_build, label=why.get(key, lacking))
         elif math.isnan(label.dockq):
-            of_label = None, label.split, OF_NATIVE
+            row = DecoyGap(*of_build, split=label.split, label=OF_NATIVE)
         else:
-            of_label = label.dockq, label.split, ""
-        joined.append(DecoyGap(*of_build, *of_label))
+            row = DecoyGap(*of_build, label.dockq, label.split)
+        joined.append(row)
     for label in label_of.values():
         states, status = in_all(State.NO_DECOY), Status.NO_DECOY
         row = DecoyGap(*label[:2], states, status, WITHOUT_FILE, label.dockq)

@@ -163,7 +163,7 @@ def _read(path: Path) -> dict[str, tuple[FileState, Sketch | None]]:
             models = []
             for part, shape, b_factors in own:
                 of_chains = tuple(map(tuple, b_factors))
-                models.append(ModelSketch(*parts[part], shape, of_chains))
+                models.append(ModelSketch._make((*parts[part], shape, of_chains)))
             numbers, _, _, _, *shared = files[file]
             sketch = Sketch(numbers, tuple(models), sha256, size, *shared)
             cached[name] = FileState(*state), sketch
