@@ -190,9 +190,7 @@ def lay_out(home: Path, sample: Path) -> None:
     names, table = sorted(fates), {}
     with contextlib.chdir(home):
         config = load_config(yaml.safe_load(Path("config/config.yaml").read_text()))
-        check = preflight(
-            config, REPOSITORY, choices=config.choices(), check_dssp=False
-        )
+        check = preflight(config, choices=config.choices(), check_dssp=False)
         check.write_plans()
         for chunk, members in check.of("many").chunks.items():
             rows = []

@@ -2,8 +2,7 @@
 import sys
 from pathlib import Path
 
-REPOSITORY = Path(workflow.basedir)
-sys.path.insert(0, str(REPOSITORY.joinpath("lib")))
+sys.path.insert(0, str(Path(workflow.basedir, "lib")))
 
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
@@ -14,27 +13,28 @@ from toporank.app.config import load_config
 from toporank.errors import TopoRankError
 from toporank.features.registry import call_mkdssp, canonical, records
 from toporank.learning.provenance import training_code
-from toporank.app.workflow import data_sets, inputs, preflight, progress, runs
-from toporank.app.workflow.data_sets import SampledNatives, natives_to_sample
+from toporank.app import data_sets
+from toporank.app.workflow import inputs, preflight, progress, runs
+from toporank.app.data_sets import SampledNatives, natives_to_sample
 
 if not workflow.overwrite_configfiles:  # --configfile replaces the example instead of mixing with it
-    for path in inputs.default_config(REPOSITORY, "score_decoys" in config):
+    for path in inputs.default_config("score_decoys" in config):
 
         configfile: path
 
 
 try:
     CONFIG = load_config(config, workflow.configfiles)
-    CHOICES = data_sets.feature_choices(CONFIG, REPOSITORY)
+    CHOICES = data_sets.feature_choices(CONFIG)
 except TopoRankError as error:
     sys.exit(f"The configuration cannot be used:\n  {error}")  # alone, without a line of this file
-runs.use_this_environment(REPOSITORY, CONFIG.workflow.reuse_store)
+runs.use_this_environment(CONFIG.workflow.reuse_store)
 
 CHECK = None  # no check in the process of a single job
 if workflow.is_main_process:
     installed = not workflow.deployment_settings.deployment_method  # by conda, in the jobs' environment, if at all
     check_dssp = installed and call_mkdssp(CHOICES)
-    CHECK = preflight.preflight(CONFIG, REPOSITORY, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
+    CHECK = preflight.preflight(CONFIG, choices=CHOICES, check_dssp=check_dssp, check_installed=installed)
     for name, planned in CHECK.datasets.items():
         logger.info("\n  ".join([f"{name}: {planned.summary}", *planned.notes]))
     logger.info(f"mkdssp: {CHECK.mkdssp}")
@@ -44,9 +44,9 @@ if workflow.is_main_process:
 
     logger.addHandler(runs.BeforeJobs(workflow, CHECK))
 
-PLANS = inputs.Plans(CONFIG, REPOSITORY, CHOICES, CHECK)
+PLANS = inputs.Plans(CONFIG, CHOICES, CHECK)
 try:
-    SAMPLING = natives_to_sample(CONFIG, REPOSITORY)
+    SAMPLING = natives_to_sample(CONFIG)
 except TopoRankError:
     SAMPLING = SampledNatives()  # the preflight says why; what else the configuration asks for can be done
 
@@ -68,7 +68,7 @@ FOLDS = range(CONFIG.training.folds)
 
 def code(script):
     """Digest of a script and of the code that it uses: a parameter of every rule, so that a change runs it again."""
-    return inputs.step_code(REPOSITORY, script)
+    return inputs.step_code(script)
 
 
 def cores_of(n_runs):

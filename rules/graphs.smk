@@ -17,8 +17,8 @@ rule import_graphs:
     resources:
         mem_mb=inputs.more_each_attempt(4000),
     params:
-        folder=lambda wildcards: data_sets.graphs_of(CONFIG, wildcards.dataset, REPOSITORY),
-        tables=lambda wildcards: data_sets.label_tables(CONFIG, wildcards.dataset, REPOSITORY),
+        folder=lambda wildcards: data_sets.graphs_of(CONFIG, wildcards.dataset),
+        tables=lambda wildcards: data_sets.label_tables(CONFIG, wildcards.dataset),
         files=lambda wildcards: CHECK.of(wildcards.dataset).graph_files if CHECK else "",
         code=code("import_graphs.py"),
     script:

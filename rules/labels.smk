@@ -68,6 +68,6 @@ rule split_labels:
     params:
         contents=lambda wildcards: PLANS.contents(wildcards.dataset),
         code=code("split_labels.py"),
-        split=PLANS.split_rules,
+        split=CONFIG.split_rules,
     script:
         "../workflow_scripts/split_labels.py"

@@ -27,7 +27,7 @@ rule split_targets:
     params:
         datasets=CONFIG.learned_datasets,
         finetuned=[name for name in CONFIG.learned_datasets if name not in TRAINED_ON],
-        split=PLANS.split_rules,
+        split=CONFIG.split_rules,
         leakage=CONFIG.training.leakage,
         contents=[*map(PLANS.contents, CONFIG.learned_datasets)],
         code=code("split_targets.py"),

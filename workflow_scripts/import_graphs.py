@@ -8,12 +8,13 @@ from toporank.building.imported import import_graphs
 from toporank.building.packing import write_pack
 from toporank.comparing.homology.chain_tables import write_chains
 from toporank.finding.graph_files import find_graph_files
-from toporank.finding.labels import read_labels, write_labels
+from toporank.finding.labels import SplitRules, read_labels, write_labels
 from toporank.learning.pyg_files import examine_graph_files, read_pyg_graph
 
 with opened(snakemake) as job:
     tables = job.params.tables
-    labels = read_labels(tables, split_by="cluster", validation_percent=0, split_seed=0)
+    later = SplitRules(split_by="cluster", percent=0, seed=0, folds=1)
+    labels = read_labels(tables, later)
     folder = Path(job.params.folder)
     files = examine_graph_files(folder, find_graph_files(folder, job.dataset))
     imported = import_graphs(job.dataset, files, labels, read_pyg_graph)

@@ -10,7 +10,9 @@ from _cases import FILE_NAMES, LABEL_TABLES, FileName, LabelTable
 from structures_text import lay, write
 from toporank.errors import ConfigError
 from toporank.finding.folders import find_decoys
-from toporank.finding.labels import read_labels
+from toporank.finding.labels import SplitRules, read_labels
+
+RULES = SplitRules(split_by="target", percent=20.0, seed=0, folds=5)
 
 
 @pytest.mark.parametrize("names", FILE_NAMES, ids=lambda names: names.input)
@@ -31,11 +33,9 @@ def test_names_of_files(tmp_path, names: FileName):
 def test_label_tables(tmp_path, table: LabelTable):
     path = write(tmp_path / "labels.csv", table.text.encode(table.encoding))
     if isinstance(table.gives, float):
-        (label,) = read_labels(
-            path, split_by="target", validation_percent=20.0, split_seed=0
-        )
+        (label,) = read_labels(path, RULES)
         assert label[:3] == ("T", "a", table.gives)
         return
     with pytest.raises(ConfigError) as error:
-        read_labels(path, split_by="target", validation_percent=20.0, split_seed=0)
+        read_labels(path, RULES)
     assert table.gives in str(error.value)

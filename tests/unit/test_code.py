@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toporank import code
+from toporank import code, layout
 from toporank.app.workflow import inputs
 from toporank.building.chunks.stages import PACKAGES, code_digest
 from toporank.features.registry import DEFAULT_MODULES, resolve
@@ -45,7 +45,7 @@ def digests() -> dict[str, str]:
     return {
         **kinds,
         **others,
-        "report": inputs.step_code(REPOSITORY, "write_report.py"),
+        "report": inputs.step_code("write_report.py"),
     }
 
 
@@ -82,16 +82,19 @@ def test_files_of_no_code_do_not_count(library):
     assert digests() != before
 
 
-def test_every_step_has_a_digest_of_its_own_that_changes_with_its_script(tmp_path):
-    assert len({inputs.step_code(REPOSITORY, step) for step in STEPS}) == len(STEPS)
+def test_every_step_has_a_digest_of_its_own_that_changes_with_its_script(
+    tmp_path, monkeypatch
+):
+    assert len({inputs.step_code(step) for step in STEPS}) == len(STEPS)
     (tmp_path / "workflow_scripts").mkdir()
+    monkeypatch.setattr(layout, "repository", lambda: tmp_path)
     step = shutil.copy(
         REPOSITORY / "workflow_scripts/evaluate.py", tmp_path / "workflow_scripts"
     )
-    before = inputs.step_code(tmp_path, "evaluate.py")
+    before = inputs.step_code("evaluate.py")
     Path(step).write_text(Path(step).read_text() + "\n")
     forget()
-    assert inputs.step_code(tmp_path, "evaluate.py") != before
+    assert inputs.step_code("evaluate.py") != before
 
 
 def test_every_rule_with_a_script_runs_again_when_its_code_changes():

@@ -395,7 +395,7 @@ def test_what_the_user_has_on_the_path_of_python_stays_there_behind_ours(
         monkeypatch.setenv(name, "before")
     monkeypatch.setenv("PYTHONPATH", of_user.replace("OURS", ours))
     for _ in range(2):  # of the process of a job, too
-        use_this_environment(REPOSITORY, "store")
+        use_this_environment("store")
         assert os.environ["PYTHONPATH"].split(os.pathsep) == [ours, *behind]
         assert os.environ["PATH"].split(os.pathsep)[1:] == [
             str(REPOSITORY / "workflow_scripts"),

@@ -17,9 +17,10 @@ from toporank.app.repeated_keys import repeated_keys
 from toporank.building.coverage import Coverage
 from toporank.chains.partners import checked_partners, is_file
 from toporank.confidence.table import AUTO, PlddtChoice
-from toporank.errors import ConfigError, printable
+from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import DEFAULT_MODULES, FeatureChoice, resolve
+from toporank.finding.labels import SplitRules
 from toporank.learning.hyperparameters import Phase, SweepConfig, Training
 from toporank.settings import (
     Name,
@@ -334,7 +335,7 @@ class Config(Section):
         with_natives = {
             dataset.name for dataset in self.datasets if dataset.natives is not None
         }
-        for run, (entry, _) in {**self.sweep_runs(), **self.finetune_runs()}.items():
+        for run, (entry, _) in self.runs().items():
             of_phase = entry.datasets if isinstance(entry, Phase) else []
             learned = set(of_phase or self.training_datasets)
             if entry.local_weight > 0 and learned and not learned & with_natives:
@@ -385,6 +386,18 @@ class Config(Section):
             {stage: getattr(self.features, stage) for stage in DEFAULT_MODULES}
         )
 
+    @property
+    def split_rules(self) -> SplitRules:
+        """How targets are split."""
+        training = self.training
+        return SplitRules(
+            training.split_by,
+            training.validation_percent,
+            training.split_seed,
+            training.folds,
+            align=training.similarity == "mmseqs2",
+        )
+
     def sweep_runs(self) -> dict[str, tuple[SweepConfig, int]]:
         """Run name `<config>_seed<seed>` to its configuration and seed."""
         sweep = self.training.sweep
@@ -414,6 +427,10 @@ class Config(Section):
             for run, seed in zip(self.runs_of(phase), phase.seeds, strict=True):
                 runs[run] = phase, seed
         return runs
+
+    def runs(self) -> dict[str, tuple[SweepConfig | Phase, int]]:
+        """Name of each run to its configuration or phase, and its seed."""
+        return {**self.sweep_runs(), **self.finetune_runs()}
 
 
 def load_config(values: dict[str, Any], files: Iterable[Path | str] = ()) -> Config:
@@ -459,31 +476,3 @@ def load_config(values: dict[str, Any], files: Iterable[Path | str] = ()) -> Con
         )
     except ConfigError as error:
         raise ConfigError(error.what, remedy=remedy) from error
-
-
-def locate(path: str, repository: Path) -> Path:
-    """A path of the configuration.
-
-    It counts from the working directory or, if it does not lead to a file there, from the
-    repository.
-    """
-    in_repository = repository / path
-    if Path(path).exists() or not in_repository.exists():
-        return Path(path)
-    return in_repository
-
-
-def check_is_there(path: str, repository: Path, where: str) -> None:
-    """Raise ConfigError, with all places `locate` looks in, unless the path is in one of them."""
-    if locate(path, repository).exists():
-        return
-    first, second = str(Path(path).absolute()), str((repository / path).absolute())
-    if first == second:
-        what = f"there is no {printable(first)}"
-        raise ConfigError(what, where=where, remedy="is it spelled right?")
-    raise ConfigError(
-        f"there is no {printable(first)} and no {printable(second)}",
-        where=where,
-        remedy="relative paths start in the working directory, which --directory changes, or in "
-        "the repository",
-    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toporank.app.config import Config
-from toporank.app.workflow.data_sets import (
+from toporank.app.data_sets import (
     configured_partners,
     features_of,
     open_scorer,
@@ -27,7 +27,6 @@ from toporank.chains.resolve import called_otherwise
 from toporank.finding.complexes import BY_SEQUENCE, Grouped
 from toporank.finding.discovery import decoys_of
 from toporank.finding.scan import Scan, describe_passed_over, no_decoys
-from toporank.layout import repository
 from toporank.ranking.score import ScoringOptions, TargetScorer
 from toporank.ranking.score_targets import Show, score_targets
 from toporank.ranking.scored import ScoredTargets
@@ -94,7 +93,7 @@ def find_models(
     """
     (dataset,) = config.datasets
     folder = scan.folder
-    for_all, of_targets = configured_partners(config, dataset, folder, repository())
+    for_all, of_targets = configured_partners(config, dataset, folder)
     opened = Store(store, graphs_only=True)
     keep = functools.partial(keep_file, store=opened) if scores_here else None
     by = config.grouped_by(dataset)
@@ -154,7 +153,7 @@ def score_folder(
     CheckpointError, GraphError, RecordError, StructureError : the scorer or the store is damaged or
         does not fit
     """
-    scorer = scorer or open_scorer(config, repository())
+    scorer = scorer or open_scorer(config)
     options = ScoringOptions(
         plddt=config.plddt_of(models.name),
         rank_by=config.rank_by,

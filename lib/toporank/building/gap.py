@@ -28,18 +28,22 @@ from toporank.building.chunks.plan import (
 from toporank.building.chunks.published import ArtefactKey
 from toporank.building.coverage import (
     WITHOUT_FILE,
+    Coverage,
     describe_labels,
     in_parts,
     models_in_parts,
     most_frequent,
     outcome,
     read_coverage,
+    shortfall,
 )
+from toporank.building.label_tables import given_by_natives
+from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError
 from toporank.files.atomic import write_text_if_changed
 from toporank.files.records import to_lines
 from toporank.files.spreadsheets import defused
-from toporank.finding.labels import Label
+from toporank.finding.labels import Label, of_decoys
 from toporank.lookup import by_decoy
 from toporank.structures.identity import DecoyKey, Status
 
@@ -222,6 +226,54 @@ def with_labels(
         row = DecoyGap(*label[:2], states, status, WITHOUT_FILE, label.dockq)
         joined.append(row._replace(split=label.split))
     return sorted(joined, key=itemgetter(0, 1))
+
+
+def survey_labelled(
+    dataset: str,
+    dealt: Chunks,
+    recipes: Recipes,
+    labels: Iterable[Label] | None,
+    from_natives: bool,
+    damaged: Set[ArtefactKey] = frozenset(),
+) -> list[DecoyGap]:
+    """As `survey`, joined with the labels of these decoys and their targets.
+
+    The last run gives splits where the labels do not.
+
+    Parameters
+    ----------
+    dataset, dealt, recipes, damaged
+        As for `survey`.
+    labels : iterable of Label, optional
+        None where the data set has none.
+    from_natives : bool
+        Whether a job gives the labels their DockQ.
+    """
+    rows = survey(dataset, dealt, recipes, damaged)
+    if labels is None:
+        return rows
+    labels = of_decoys(labels)
+    if Path(layout.SPLITS).exists() and not all(label.split for label in labels):
+        split_of = split_of_targets(read_splits(layout.SPLITS))
+        for i, label in enumerate(labels):
+            split = label.split or split_of.get((dataset, label.target), "")
+            labels[i] = label._replace(split=split)
+    if not from_natives:
+        return with_labels(rows, labels, NOT_IN_TABLE)
+    given, why = given_by_natives(dataset, labels)
+    return with_labels(rows, given, NO_NATIVE, why)
+
+
+def uncovered(rows: Sequence[DecoyGap], policy: Coverage, dataset: str) -> list[str]:
+    """That too few labels of a data set can ever have a graph, or nothing."""
+    has_labels = any(row.dockq is not None for row in rows)
+    if not has_labels or any(row.label == OF_NATIVE for row in rows):
+        return []
+    missing = shortfall(rows, policy, "can have")
+    if not missing:
+        return []
+    remedy = f"see {layout.GAP.format(dataset=dataset)}, or change `coverage`"
+    return [f"dataset {dataset}: at most {missing} ({remedy})"]
 
 
 def _fates(

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from toporank import layout
+from toporank.building.chunks.plan import by_key
 from toporank.building.coverage import models_in_parts
 from toporank.building.native_labels import LabelledDecoy
 from toporank.building.planning import recognised
@@ -14,6 +16,7 @@ from toporank.comparing.native.dockq import capri_class
 from toporank.errors import first_of
 from toporank.files.spreadsheets import read_rows, write_rows
 from toporank.finding.labels import Label
+from toporank.structures.identity import DecoyKey, Status
 
 SCORES = ("DockQ", "CAPRI", "fnat", "iRMSD", "LRMSD")
 COLUMNS = (
@@ -29,6 +32,38 @@ COLUMNS = (
     "IsNative",
 )
 INTERFACE_COLUMNS = ("Target", "Model", "Interface", "Native", *SCORES)
+
+
+def given_by_natives(
+    dataset: str, expected: Iterable[Label]
+) -> tuple[list[Label], dict[DecoyKey, str]]:
+    """Labels with the DockQ that natives gave so far, and why others will have none.
+
+    Parameters
+    ----------
+    expected : iterable of Label
+        Of all decoys that a native may label.
+
+    Returns
+    -------
+    labels : list of Label
+        DockQ is nan where it is not known yet.
+    why : dict
+        Target and decoy → the reason.
+    """
+    table = Path(layout.DOCKQ.format(dataset=dataset))
+    known = by_key(read_decoys(table)) if table.exists() else {}
+    why = {}
+    labels = []
+    for label in expected:
+        row = known.get(label[:2])
+        if row and row.dockq is not None:
+            labels.append(label._replace(dockq=row.dockq))
+        elif row and row.status != Status.NO_NATIVE:
+            why[label[:2]] = f"none: {row.reason}"
+        else:
+            labels.append(label)
+    return labels, why
 
 
 def write_tables(rows: Iterable[LabelledDecoy], decoys: Path, interfaces: Path) -> None:

@@ -130,6 +130,18 @@ def bodies_alone(plan: Iterable[PlannedDecoy], grouped: Grouped) -> list[str]:
     return lines_of_targets(targets)
 
 
+def stray_partners(of_targets: Iterable[str], grouped: Grouped) -> list[str]:
+    """That partners are given for targets without models, with an example; or nothing."""
+    names: set[str] = set()
+    for decoy in grouped.decoys:
+        names |= {decoy.target, decoy.folder}
+    stray = sorted(set(of_targets) - names)
+    if not stray:
+        return []
+    what = "partners are given for targets without models"
+    return [f"{what}, {len(stray)} in all, such as {stray[0]}"]
+
+
 def called_in_models(rows: Iterable[PlannedDecoy]) -> list[str]:
     """That models call the partners of their native otherwise, with an example.
 

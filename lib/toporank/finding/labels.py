@@ -84,28 +84,20 @@ _REQUIRED = {"target": "Target", "decoy": "Model", "dockq": "DockQ"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-def read_labels(
-    source: Path | dict[str, Path],
-    *,
-    split_by: str,
-    validation_percent: float,
-    split_seed: int,
-) -> list[Label]:
+def read_labels(source: Path | dict[str, Path], rules: SplitRules) -> list[Label]:
     """Read a label table, or one per split; sorted by target, decoy and interface.
 
     Columns (any case): Target, Model (or Decoy; a structure suffix may follow the name), DockQ in
     [0, 1], and optionally split, group, Partners, Mapping and Interface; others are ignored.
     Separated by commas, semicolons or tabs. A row with an interface labels only this; one without
     DockQ whose Status is not ok, as in dockq.csv, labels nothing. Without a split, whole targets
-    are set aside for validation with `split_by` target; otherwise nothing is decided, since chains
-    are not known yet. Names are as `table_name` gives them, like those of decoys.
+    are set aside for validation where `rules` split by targets; otherwise nothing is decided, since
+    chains are not known yet. Names are as `table_name` gives them, like those of decoys.
 
     Parameters
     ----------
     source : the table, or the table of each split
-    split_by : `target` or `cluster`
-    validation_percent : of the targets that are set aside, if the table has no split
-    split_seed : of the choice
+    rules : how targets are split, if the table has no split
 
     Returns
     -------
@@ -120,9 +112,8 @@ def read_labels(
     --------
     >>> from toporank.layout import repository
     >>> example = repository() / "resources/example"
-    >>> labels = read_labels(
-    ...     example / "labels.csv", split_by="target", validation_percent=20, split_seed=0
-    ... )
+    >>> by_target = SplitRules(split_by="target", percent=20, seed=0, folds=5)
+    >>> labels = read_labels(example / "labels.csv", by_target)
     >>> labels[0].target, labels[0].decoy, labels[0].dockq, labels[0].split
     ('1AVZ', 'far1', 0.3001, 'train')
     """
@@ -149,9 +140,8 @@ def read_labels(
             )
     if have_splits:
         _check_splits(labels, where)
-    elif split_by == "target":
-        labels = split_by_target(labels, validation_percent, split_seed)
-    return labels
+        return labels
+    return split_by_rules(labels, rules)
 
 
 def write_labels(path: Path | str, labels: Iterable[Label]) -> bool:
@@ -225,6 +215,13 @@ def check_unambiguous(labels: Iterable[Label], ambiguous: Container[DecoyKey]) -
                 "with other atoms",
                 remedy="rename the files, and name the one that is meant in the labels",
             )
+
+
+def split_by_rules(labels: list[Label], rules: SplitRules) -> list[Label]:
+    """Labels with their split, or as they are where that is decided when chains are known."""
+    if rules.split_by != "target":
+        return labels
+    return split_by_target(labels, rules.percent, rules.seed)
 
 
 def split_by_target(labels: list[Label], percent: float, seed: int) -> list[Label]:

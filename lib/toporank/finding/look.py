@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import os
+import shutil
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -22,7 +25,12 @@ from toporank.chains.immune import Pair, may_pair, pairs_of
 from toporank.code import code_of
 from toporank.confidence.b_factor_runs import runs_of
 from toporank.errors import OtherFileError, StructureError
-from toporank.files.atomic import write_bytes, write_text
+from toporank.files.atomic import (
+    first_writable,
+    user_cache,
+    write_bytes,
+    write_text,
+)
 from toporank.files.state import MISSING, FileState, state_if_there
 from toporank.finding.sketch import ModelSketch, Modified, Sketch
 from toporank.structures.model_residue import ca_places, letters_of
@@ -46,6 +54,8 @@ LOOKS = ("chains", "structures", "confidence/b_factor_runs.py", "finding/look.py
 """Code on which depends what is seen."""
 CACHE = "sketches.json"
 """In the reuse store: what was seen in each file."""
+LONGEST_KEPT = 30 * 24 * 3600.0
+"""Seconds for which what dry runs saw is kept."""
 NOTHING_SEEN = (None, None)
 Keep = Callable[[Path, bytes, Sketch], None]
 """Takes a file that was looked into: its path, its content and its sketch."""
@@ -86,6 +96,20 @@ def sketches(
                 cached[absolute.of(path)] = state, sketch
         _write(store / CACHE, cached)
     return seen
+
+
+def draft_of(store: Path) -> Path:
+    """A folder of the user's cache for what dry runs see in files, until a run makes the store.
+
+    What was left there long ago is removed.
+    """
+    drafts = user_cache() / "toporank" / "drafts"
+    for old in drafts.glob("*"):
+        with contextlib.suppress(FileNotFoundError):  # another run removes it, too
+            if time.time() - old.stat().st_mtime > LONGEST_KEPT:
+                shutil.rmtree(old, ignore_errors=True)
+    name = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
+    return first_writable([drafts / name])
 
 
 def move_sketches(draft: Path, store: Path) -> None:

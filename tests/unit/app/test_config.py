@@ -8,7 +8,9 @@ import pytest
 import yaml
 
 from messages import messages
-from toporank.app.config import Config, check_is_there, load_config, locate
+from toporank import layout
+from toporank.app.config import Config, load_config
+from toporank.app.data_sets import check_is_there, locate
 from toporank.app.repeated_keys import repeated_keys
 from toporank.errors import ConfigError
 from toporank.learning.hyperparameters import Hyperparameters
@@ -261,10 +263,11 @@ def test_a_path_is_looked_for_in_the_working_directory_and_then_in_the_repositor
     for path in (repository / "both", repository / "there", here / "both"):
         path.mkdir(parents=True)
     monkeypatch.chdir(here)
-    assert locate("both", repository) == Path("both")
-    assert locate("there", repository) == repository / "there"
-    assert locate("nowhere", repository) == Path("nowhere")
-    assert locate(str(here / "both"), repository) == here / "both"
+    monkeypatch.setattr(layout, "repository", lambda: repository)
+    assert locate("both") == Path("both")
+    assert locate("there") == repository / "there"
+    assert locate("nowhere") == Path("nowhere")
+    assert locate(str(here / "both")) == here / "both"
 
 
 def test_local_quality_is_learned_from_data_sets_with_natives():
@@ -288,9 +291,10 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(
         folder.mkdir()
     (repository / "there").touch()
     monkeypatch.chdir(here)
-    check_is_there("there", repository, "score_decoys")
+    monkeypatch.setattr(layout, "repository", lambda: repository)
+    check_is_there("there", "score_decoys")
     with pytest.raises(ConfigError) as error:
-        check_is_there("gone", repository, "score_decoys")
+        check_is_there("gone", "score_decoys")
     assert str(error.value) == (
         f"score_decoys: there is no {here / 'gone'} and no {repository / 'gone'}"
         " (relative paths start in the working directory, which --directory changes, or in the "
@@ -299,4 +303,4 @@ def test_what_is_in_none_of_its_places_is_an_error_that_names_them_all(
     with pytest.raises(
         ConfigError, match=r"there is no /gone \(is it spelled right\?\)"
     ):
-        check_is_there("/gone", repository, "score_decoys")
+        check_is_there("/gone", "score_decoys")

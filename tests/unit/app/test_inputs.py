@@ -62,12 +62,14 @@ CHECK = Preflight(
 )
 
 
-pytestmark = pytest.mark.usefixtures("own_folder")
+@pytest.fixture(autouse=True)
+def _of_a_repository(own_folder, monkeypatch):
+    monkeypatch.setattr(layout, "repository", lambda: REPOSITORY)
 
 
 def plans_of(study: dict, check: Preflight | None = None) -> Plans:
     config = load_config(study)
-    return Plans(config, REPOSITORY, config.choices(), check)
+    return Plans(config, config.choices(), check)
 
 
 @pytest.fixture
@@ -366,19 +368,22 @@ def test_a_wildcard_matches_the_given_names_and_nothing_else(names, other):
     assert bool(matches(other)) == (other in names)
 
 
-def test_a_configuration_in_the_working_directory_goes_before_the_example(tmp_path):
+def test_a_configuration_in_the_working_directory_goes_before_the_example(
+    tmp_path, monkeypatch
+):
     repository = tmp_path / "repository"
     (repository / "config").mkdir(parents=True)
     example = repository / "config/config.yaml"
     example.touch()
-    assert default_config(repository, scores_folder=False) == [example]
+    monkeypatch.setattr(layout, "repository", lambda: repository)
+    assert default_config(scores_folder=False) == [example]
     # the example says nothing about a folder of the user
-    assert default_config(repository, scores_folder=True) == []
+    assert default_config(scores_folder=True) == []
     Path("config").mkdir()
     mine = Path("config/config.yaml")
     mine.write_text("{}")
     for scores_folder in (True, False):
-        assert default_config(repository, scores_folder) == [mine]
+        assert default_config(scores_folder) == [mine]
 
 
 def test_a_phase_cannot_learn_from_a_data_set_that_is_not_there():
@@ -413,10 +418,10 @@ def test_the_runs_of_a_step_share_the_cores_of_the_machine(
     assert training.cores(n_runs, of_machine) == cores
 
 
-def test_rules_give_wildcards_to_functions_that_take_them():
+def test_rules_give_wildcards_to_functions_that_take_them(repository):
     """A function of a data set's name would find nothing by wildcards, and depend on nothing."""
     named = set()
-    for rules in (layout.repository() / "rules").glob("*.smk"):
+    for rules in (repository / "rules").glob("*.smk"):
         named |= set(re.findall(r"=PLANS\.(\w+),", rules.read_text()))
     assert {"scored_parts", "natives_state"} <= named
     for name in sorted(named):

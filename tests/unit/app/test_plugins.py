@@ -23,7 +23,7 @@ from structures_text import EXAMPLES, put
 from toporank import code, plugins
 from toporank.__main__ import main
 from toporank.app.config import load_config
-from toporank.app.workflow.data_sets import feature_choices
+from toporank.app.data_sets import feature_choices
 from toporank.building.chunks.chunk import artefact
 from toporank.building.chunks.plan import planned
 from toporank.building.chunks.stages import PACKAGES, code_digest
@@ -344,7 +344,7 @@ def test_decoys_are_scored_with_a_plug_in_and_without_its_package_the_checkpoint
     }
     assert description["provenance"]["versions"][package] == "0.1"
     scoring = load_config({"score_decoys": "decoys", "scorer": str(checkpoint)})
-    assert feature_choices(scoring, REPOSITORY)["nodes"].module.package == package
+    assert feature_choices(scoring)["nodes"].module.package == package
 
     monkeypatch.setattr(
         sys, "path", [path for path in sys.path if not path.startswith(str(tmp_path))]

@@ -14,8 +14,9 @@ from described_checkpoint import write_description
 from messages import messages
 from replacing import copied_there, moved_there, written_over
 from structures_text import alanine, mmcif, pair, pdb, put
+from toporank import layout
 from toporank.app.config import Config, load_config
-from toporank.app.workflow.data_sets import feature_choices, scorer_of
+from toporank.app.data_sets import feature_choices, scorer_of
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.runs import submission_problems
 from toporank.building.chunks.ledger import Ledger, LedgerRow, write_ledger
@@ -37,6 +38,7 @@ LABELS = "Target,Model,DockQ,split\nA,d1,0.9,train\nA,d2,0.1,train\nB,d1,0.5,val
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(layout, "repository", lambda: REPOSITORY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     files = dict.fromkeys(("A/d1.pdb", "A/d2.cif.gz", "B/d1.pdb"), "atoms")
     put(Path("decoys"), files)
@@ -55,7 +57,7 @@ GOOD = {"name": "good", "decoys": "decoys", "labels": "labels.csv"}
 
 def check(*datasets: dict, dssp: bool = False, **other) -> Preflight:
     settings = config(*datasets, **other)
-    return preflight(settings, REPOSITORY, choices=settings.choices(), check_dssp=dssp)
+    return preflight(settings, choices=settings.choices(), check_dssp=dssp)
 
 
 def summaries(result: Preflight) -> dict[str, str]:
@@ -357,7 +359,7 @@ def test_scoring_uses_the_features_of_the_checkpoint_whatever_is_configured():
             "features": {"interface": {"cutoff": 8}},
         }
     )
-    assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
+    assert records(feature_choices(settings)) == features(12.0)
 
 
 def test_a_checkpoint_that_does_not_say_what_was_computed_is_refused():
@@ -368,13 +370,13 @@ def test_a_checkpoint_that_does_not_say_what_was_computed_is_refused():
     with pytest.raises(
         CheckpointError, match=r"some\.ckpt: .*does not say what scaling was"
     ):
-        feature_choices(settings, REPOSITORY)
+        feature_choices(settings)
 
 
 def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_another_is_named():
     settings = load_config({"score_decoys": "decoys"})
     shipped = REPOSITORY / "resources/scorer"
-    assert scorer_of(settings, REPOSITORY) == str(shipped)
+    assert scorer_of(settings) == str(shipped)
     write_description(
         "results/final/best.ckpt", features=features(8.0)
     )  # a study in the working directory
@@ -382,12 +384,12 @@ def test_decoys_alone_are_scored_with_the_scorer_of_the_repository_unless_anothe
         CheckpointError,
         match=r"resources/scorer: .* TopoRank is missing \(.* scorer=results/final of a study",
     ):
-        feature_choices(settings, REPOSITORY)
+        feature_choices(settings)
     write_description(shipped / "best.ckpt", features=features(12.0))
-    assert records(feature_choices(settings, REPOSITORY)) == features(12.0)
+    assert records(feature_choices(settings)) == features(12.0)
     for own in ({"scorer": "results/final"}, {"scorer": "results/final/best.ckpt"}):
         assert records(
-            feature_choices(load_config({"score_decoys": "decoys", **own}), REPOSITORY)
+            feature_choices(load_config({"score_decoys": "decoys", **own}))
         ) == features(8.0)
 
 
@@ -396,9 +398,7 @@ def test_a_checkpoint_that_does_not_name_its_features_is_refused():
     with pytest.raises(
         CheckpointError, match=r"bare\.ckpt: does not say which features"
     ):
-        feature_choices(
-            load_config({"score_decoys": "decoys", "scorer": "bare.ckpt"}), REPOSITORY
-        )
+        feature_choices(load_config({"score_decoys": "decoys", "scorer": "bare.ckpt"}))
 
 
 @pytest.mark.parametrize(
@@ -441,9 +441,7 @@ def test_a_cluster_whose_controller_is_down_is_a_problem(
 
 def scored(folder: str, name: str = "models") -> list[str]:
     settings = load_config({"score_decoys": folder, "score_name": name})
-    result = preflight(
-        settings, REPOSITORY, choices=settings.choices(), check_dssp=False
-    )
+    result = preflight(settings, choices=settings.choices(), check_dssp=False)
     if result.datasets:
         told = result.datasets[name]
         assert (

@@ -128,9 +128,7 @@ def put(example: str, place: str, names: str = "AB") -> None:
 
 def check(**dataset) -> Preflight:
     config = load_config({"datasets": [{"name": "d", "decoys": "decoys", **dataset}]})
-    return preflight(
-        config, Path("repository"), choices=config.choices(), check_dssp=False
-    )
+    return preflight(config, choices=config.choices(), check_dssp=False)
 
 
 def rows(result: Preflight) -> list[PlannedDecoy]:

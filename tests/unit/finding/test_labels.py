@@ -14,6 +14,7 @@ from toporank.finding import natives
 from toporank.finding.folders import find_decoys
 from toporank.finding.labels import (
     Label,
+    SplitRules,
     check_unambiguous,
     label_problems,
     read_labels,
@@ -22,7 +23,7 @@ from toporank.finding.labels import (
 )
 from toporank.structures.identity import Decoy
 
-HOW = {"split_by": "target", "validation_percent": 20.0, "split_seed": 0}
+HOW = SplitRules(split_by="target", percent=20.0, seed=0, folds=5)
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def read(tmp_path):
         else:
             source = tmp_path / "labels.csv"
             source.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_labels(source, **HOW | how)
+        return read_labels(source, HOW._replace(**how))
 
     return read
 
@@ -154,7 +155,7 @@ def test_no_labels_are_a_header(tmp_path):
 
 
 def test_the_labels_of_the_example_belong_to_its_decoys(example: Path):
-    labels = read_labels(example / "labels.csv", **HOW)
+    labels = read_labels(example / "labels.csv", HOW)
     files = {
         (p.parent.name, p.name.split(".")[0]) for p in (example / "decoys").glob("*/*")
     }
@@ -181,7 +182,7 @@ def held_out(labels: list[Label]) -> set[str]:
 
 
 def test_without_split_whole_targets_are_held_out(read):
-    rows = read(targets(*"ABCDEFGHIJ"), validation_percent=30.0)
+    rows = read(targets(*"ABCDEFGHIJ"), percent=30.0)
     trained_on = {row.target for row in rows if row.split == "train"}
     assert len(held_out(rows)) == 3
     assert trained_on == set("ABCDEFGHIJ") - held_out(rows)
@@ -189,13 +190,8 @@ def test_without_split_whole_targets_are_held_out(read):
 
 def test_the_split_depends_on_the_seed_and_the_targets_but_not_on_order_or_decoys(read):
     table = targets(*"ABCDEFGHIJ")
-    splits = [
-        held_out(read(table, validation_percent=40.0, split_seed=k)) for k in range(6)
-    ]
-    assert (
-        held_out(read(targets(*"JIHGFEDCBA", decoys=5), validation_percent=40.0))
-        == splits[0]
-    )
+    splits = [held_out(read(table, percent=40.0, seed=k)) for k in range(6)]
+    assert held_out(read(targets(*"JIHGFEDCBA", decoys=5), percent=40.0)) == splits[0]
     assert any(split != splits[0] for split in splits)
 
 
@@ -210,9 +206,7 @@ def test_what_shares_chains_is_decided_later_unless_the_labels_have_a_split(read
     ("names", "percent"), [("AB", 1.0), ("AB", 80.0), ("ABC", 50.0), ("ABC", 99.0)]
 )
 def test_there_is_always_a_target_to_train_and_to_validate_on(read, names, percent):
-    assert (
-        set() < held_out(read(targets(*names), validation_percent=percent)) < set(names)
-    )
+    assert set() < held_out(read(targets(*names), percent=percent)) < set(names)
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -230,7 +224,7 @@ def test_a_mistake_is_told_with_its_file(read, text, message):
 def test_an_absent_file_is_an_error_that_names_it(tmp_path):
     message = r"absent\.csv: the labels cannot be read: .*No such file"
     with pytest.raises(ConfigError, match=message):
-        read_labels(tmp_path / "absent.csv", **HOW)
+        read_labels(tmp_path / "absent.csv", HOW)
 
 
 # ---- labels and decoys ---------------------------------------------------------------------------

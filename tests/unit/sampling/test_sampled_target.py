@@ -11,14 +11,14 @@ import pytest
 from complexes import renamed, write_pdb
 from structures_text import EXAMPLES, alanine, atoms_of, pdb, put
 from toporank.app.config import load_config
+from toporank.app.data_sets import natives_to_sample
 from toporank.app.workflow import inputs, runs
-from toporank.app.workflow.data_sets import natives_to_sample, sampling_problems
 from toporank.app.workflow.preflight import Preflight, preflight
 from toporank.app.workflow.progress import line
 from toporank.comparing.native.label import Native, label
-from toporank.errors import DockingError, NativeError
+from toporank.errors import ConfigError, DockingError, NativeError
 from toporank.files.atomic import write_text
-from toporank.finding.labels import read_labels
+from toporank.finding.labels import SplitRules, read_labels
 from toporank.structures.complex import Complex
 from toporank.structures.identity import Status
 from toporank.structures.read import read_complex
@@ -59,9 +59,7 @@ def test_anything_but_two_partners_is_refused_with_what_to_do(given, chains):
 def test_each_target_is_a_job_with_its_files_and_partners():
     natives("T/native.pdb", "T/unbound_r.pdb", "U.pdb")
     Path("partners.csv").write_text("target,partners\nT,B+C:A\n")
-    sampling = natives_to_sample(
-        config(natives="natives", partners="partners.csv"), Path("elsewhere")
-    )
+    sampling = natives_to_sample(config(natives="natives", partners="partners.csv"))
     t, u = (SimpleNamespace(target=name) for name in "TU")
     assert sampling.folders() == ["results/sampling/T", "results/sampling/U"]
     assert (sampling.native(t), sampling.unbound(t)) == (
@@ -76,7 +74,7 @@ def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
     chosen = load_config(
         {"sampling": {"natives": "natives", "partners": "A:B"}, "only": ["U"]}
     )
-    sampling = natives_to_sample(chosen, Path("elsewhere"))
+    sampling = natives_to_sample(chosen)
     assert list(sampling.natives) == ["U"]
     assert sampling.partners(SimpleNamespace(target="U")) == "A:B"
     assert sampling.folders() == sampling.collected() == ["results/sampling/U"]
@@ -89,13 +87,14 @@ def test_one_setting_of_partners_counts_for_all_and_targets_can_be_chosen():
 
 
 def test_what_is_missing_is_said_with_its_remedy():
-    assert "name the folder" in sampling_problems(config(), Path("elsewhere"))[0]
-    (folder,) = sampling_problems(config(natives="nowhere"), Path("elsewhere"))
-    assert "nowhere" in folder
+    with pytest.raises(ConfigError, match="name the folder"):
+        natives_to_sample(config())
+    with pytest.raises(ConfigError, match="nowhere"):
+        natives_to_sample(config(natives="nowhere"))
     natives()
     Path("natives").mkdir()
-    (empty,) = sampling_problems(config(natives="natives"), Path("elsewhere"))
-    assert "no natives in natives" in empty
+    with pytest.raises(ConfigError, match="no natives in natives"):
+        natives_to_sample(config(natives="natives"))
 
 
 class Wildcards(SimpleNamespace):
@@ -125,9 +124,7 @@ def test_sampling_may_come_before_the_data_sets_that_it_is_for():
 
 
 def test_only_labelling_by_natives_needs_natives():
-    check = preflight(
-        config(), Path("elsewhere"), choices=config().choices(), check_dssp=False
-    )
+    check = preflight(config(), choices=config().choices(), check_dssp=False)
     (refused,) = set(runs.problems(dag("label_decoys"), check)) - set(check.problems)
     assert (
         refused
@@ -139,7 +136,7 @@ def test_only_labelling_by_natives_needs_natives():
 def test_sampling_has_a_lock_of_its_own_and_reports_decoys_as_they_get_ready():
     run = dag("sample_target", "sample_tables")
     assert runs.claimed(run) == {"sampling"}
-    plans = inputs.Plans(config(natives="natives", decoys=24), Path(), {})
+    plans = inputs.Plans(config(natives="natives", decoys=24), {})
     (part,) = counts = plans.decoys_of_jobs(run)
     assert counts[part] == 24
     write_text(part.path, "6\t1\n")
@@ -160,9 +157,8 @@ def test_rows_come_back_as_they_were_and_are_a_table_of_labels():
     write_rows(Path("others.csv"), named)
     assert "\n'=T,'=T_0001," in Path("others.csv").read_text()
     assert read_rows(Path("others.csv")) == named
-    labels = read_labels(
-        Path("labels.csv"), split_by="target", validation_percent=50, split_seed=1
-    )
+    rules = SplitRules(split_by="target", percent=50, seed=1, folds=5)
+    labels = read_labels(Path("labels.csv"), rules)
     assert [(label.target, label.decoy, label.dockq) for label in labels] == [
         ("T", "T_0001", 0.5),
         ("U", "U_0001", 0.1),

@@ -17,8 +17,9 @@ from typing import Any
 from snakemake.io import expand
 
 from toporank import layout
-from toporank.app.config import Config, locate
-from toporank.app.workflow.data_sets import scorer_of
+from toporank.app.config import Config
+from toporank.app.data_sets import locate, scorer_of
+from toporank.app.workflow.planned import PlannedDataset
 from toporank.app.workflow.preflight import Preflight
 from toporank.app.workflow.progress import Part
 from toporank.building.chunks.plan import (
@@ -34,6 +35,7 @@ from toporank.building.chunks.published import (
     made_of,
     place,
     read_published,
+    used_by,
 )
 from toporank.building.chunks.stages import recipes
 from toporank.code import LIBRARY, ROOMS, code_of
@@ -41,10 +43,9 @@ from toporank.confidence import beside as confidence_files
 from toporank.errors import ConfigError
 from toporank.features.registry import FeatureChoice, canonical, records
 from toporank.files.atomic import sha256
-from toporank.finding.labels import SplitRules
 from toporank.learning.hyperparameters import Hyperparameters, Phase
 from toporank.learning.run import CHECKPOINT_OF
-from toporank.lookup import targets_of
+from toporank.lookup import only, targets_of
 from toporank.programs.file_names import links_in
 from toporank.scorer.scorer import files_of
 from toporank.settings import did_you_mean
@@ -56,24 +57,24 @@ graphs.
 """
 
 
-def default_config(repository: Path, scores_folder: bool) -> list[Path]:
+def default_config(scores_folder: bool) -> list[Path]:
     """`config/config.yaml` of the working directory, or the example that ships.
 
     Where a folder is scored, the example that ships says nothing about it.
     """
     path = Path("config/config.yaml")
-    in_repository = repository / path
+    in_repository = layout.repository() / path
     if path.exists() and not (scores_folder and path.samefile(in_repository)):
         return [path]
     return [] if scores_folder else [in_repository]
 
 
-def step_code(repository: Path, script: str) -> str:
+def step_code(script: str) -> str:
     """Digest of the code of a step.
 
     It covers the script in `workflow_scripts` and the rooms that it uses.
     """
-    path = repository / "workflow_scripts" / script
+    path = layout.repository() / "workflow_scripts" / script
     text = path.read_text(encoding="utf-8")
     n_rooms = 3
     for n, room in enumerate(CODE_OF_STEPS, 1):
@@ -115,7 +116,6 @@ class Plans:
     """
 
     config: Config
-    repository: Path
     choices: dict[str, FeatureChoice]
     check: Preflight | None = None
 
@@ -126,10 +126,9 @@ class Plans:
 
     def current(self, dataset: str) -> Current:
         """What this run builds of a data set; nothing where it has a problem."""
-        current = (
-            self.check.of(dataset).current if self.check else read_current(dataset)
-        )
-        return current or Current(("", ""), [], [], {})
+        if self.check:
+            return self.check.of(dataset).current
+        return read_current(dataset) or Current()
 
     def chunk(self, dataset: str, name: str) -> list[PlannedDecoy]:
         """The decoys of a chunk."""
@@ -172,17 +171,16 @@ class Plans:
         """The jobs of a run that build, score or sample, and how many decoys each has."""
         parts = {}
         for job in dag.needrun_jobs():
-            rule, wildcards = job.rule.name, job.wildcards
+            rule, of_job = job.rule.name, job.wildcards
             if rule == "build_chunk":
-                part = Part(wildcards.dataset, wildcards.chunk, "features")
-                parts[part] = len(self.chunk(wildcards.dataset, wildcards.chunk))
+                part = Part(of_job.dataset, of_job.chunk, "features")
+                parts[part] = len(self.chunk(of_job.dataset, of_job.chunk))
             elif rule == "score_targets":
-                part = Part(wildcards.dataset, wildcards.part, "scores")
-                chunks = self.chunks_of_part(wildcards)
-                sizes = [len(self.chunk(wildcards.dataset, chunk)) for chunk in chunks]
-                parts[part] = sum(sizes)
+                part = Part(of_job.dataset, of_job.part, "scores")
+                chunks = self.chunks_of_part(of_job)
+                parts[part] = sum(len(self.chunk(of_job.dataset, c)) for c in chunks)
             elif rule == "sample_target":
-                part = Part(layout.SAMPLING, wildcards.target)
+                part = Part(layout.SAMPLING, of_job.target)
                 parts[part] = self.config.sampling.decoys
         return {part: n_decoys for part, n_decoys in parts.items() if n_decoys}
 
@@ -193,6 +191,9 @@ class Plans:
         if self.check:
             return self.check.of(dataset).plan
         return read_chunks(dataset, self.current(dataset).of_all)
+
+    def _planned(self, dataset: str) -> PlannedDataset:
+        return self.check.of(dataset) if self.check else PlannedDataset()
 
     def decoy(self, wildcards: Any) -> PlannedDecoy:
         """The decoy of an artefact that is asked for.
@@ -218,29 +219,15 @@ class Plans:
 
     def decoy_of(self, stage: str) -> Callable[[Any], PlannedDecoy]:
         """The decoy of an artefact, without what that does not depend on."""
-        is_last = stage == layout.STAGES[-1]
-
-        def decoy(wildcards: Any) -> PlannedDecoy:
-            row = self.decoy(wildcards)
-            row = row._replace(
-                path="",
-                of_monomers="",
-                lacks="",
-                spare="",
-                partners_given="",
-                source="",
-                joined="",
-            )
-            return row if is_last else row._replace(dockq="")
-
-        return decoy
+        return lambda wildcards: used_by(stage, self.decoy(wildcards))
 
     def features_of(self, stage: str) -> str:
         """The feature modules of a stage and of those before it."""
-        stages = layout.STAGES[: layout.STAGES.index(stage) + 1]
-        if stage == layout.STAGES[-1]:
-            return canonical(records(self.choices))
-        return canonical(records({name: self.choices[name] for name in stages}))
+        used = self.choices
+        if stage != layout.STAGES[-1]:
+            stages = layout.STAGES[: layout.STAGES.index(stage) + 1]
+            used = only(self.choices, stages)
+        return canonical(records(used))
 
     def is_outdated(self, stage: str, wildcards: Any) -> bool:
         """Whether `publish` wrote an artefact that would now be another.
@@ -268,14 +255,13 @@ class Plans:
     @functools.cache  # noqa: B019 -- several jobs depend on it
     def contents(self, dataset: str) -> str:
         """All decoys of a data set and its labels, as a digest."""
-        labels = self.check.of(dataset).labels if self.check else []
-        return digest((self.current(dataset).of_all, [*map(tuple, labels)]))
+        labels = map(tuple, self._planned(dataset).labels)
+        return digest((self.current(dataset).of_all, [*labels]))
 
     @functools.cache  # noqa: B019 -- once a data set, not once a part
     def confidence_state(self, dataset: str) -> str:
         """The state of all files in which predictors may describe decoys, as a digest."""
-        decoys = self.check.of(dataset).decoys if self.check else []
-        paths = {decoy.path for decoy in decoys}
+        paths = {decoy.path for decoy in self._planned(dataset).decoys}
         states = set()
         for folder in set(map(os.path.dirname, paths)):
             folders = {Path(folder)}
@@ -288,9 +274,7 @@ class Plans:
 
     def natives_state(self, wildcards: Any) -> str:
         """Which natives the targets of a chunk have, with states of their files, as a digest."""
-        if not self.check:
-            return ""
-        planned = self.check.of(wildcards.dataset)
+        planned = self._planned(wildcards.dataset)
         decoys = planned.chunks.get(wildcards.chunk, ())
         targets = sorted(targets_of(decoys))
         return digest([(target, planned.natives.get(target)) for target in targets])
@@ -298,7 +282,7 @@ class Plans:
     def natives_folder(self, dataset: str) -> str:
         """Where the natives of a data set lie; empty where it has none."""
         natives = self.config.dataset(dataset).natives
-        return "" if natives is None else str(locate(natives, self.repository))
+        return "" if natives is None else str(locate(natives))
 
     # ---- labels ----------------------------------------------------------------------------------
 
@@ -319,8 +303,7 @@ class Plans:
 
     def training_parameters(self, wildcards: Any) -> dict[str, Any]:
         """Everything that decides a run, beside its graphs and its parent."""
-        runs = {**self.config.sweep_runs(), **self.config.finetune_runs()}
-        entry, seed = runs[wildcards.run]
+        entry, seed = self.config.runs()[wildcards.run]
         without_name_and_seeds = set(Hyperparameters.model_fields)
         training = self.config.training
         parameters = {
@@ -333,18 +316,6 @@ class Plans:
         if isinstance(entry, Phase):
             parameters["freeze"] = entry.freeze
         return parameters
-
-    @property
-    def split_rules(self) -> SplitRules:
-        """How targets are split."""
-        training = self.config.training
-        return SplitRules(
-            split_by=training.split_by,
-            percent=training.validation_percent,
-            seed=training.split_seed,
-            folds=training.folds,
-            align=training.similarity == "mmseqs2",
-        )
 
     def parent(self, phase: Phase) -> list[str]:
         """The checkpoint that the runs of a fine-tune phase start from, or those to choose from."""
@@ -362,7 +333,7 @@ class Plans:
     @property
     def scorer(self) -> str:
         """The folder of the scorer, or its checkpoint."""
-        return scorer_of(self.config, self.repository)
+        return scorer_of(self.config)
 
     def scorers(self, wildcards: Any) -> list[str]:
         """The scorer of a data set, or those from which it takes the first that fits."""
@@ -380,7 +351,7 @@ class Plans:
         return files
 
     def _located(self, files: Iterable[str]) -> list[str]:
-        return [str(locate(file, self.repository)) for file in files]
+        return [str(locate(file)) for file in files]
 
     @functools.cached_property
     def scorer_content(self) -> str:

@@ -6,13 +6,19 @@ import functools
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
+from operator import eq
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.config import Config, Dataset, check_is_there, locate
-from toporank.app.workflow.data_sets import configured_partners, labels_of
+from toporank.app.config import Config, Dataset
+from toporank.app.data_sets import (
+    check_is_there,
+    configured_partners,
+    labels_of,
+    locate,
+)
 from toporank.building.chunks.plan import (
     Chunks,
     Current,
@@ -29,41 +35,35 @@ from toporank.building.chunks.published import (
     read_published,
 )
 from toporank.building.chunks.stages import recipes
-from toporank.building.coverage import models_in_parts, shortfall
+from toporank.building.coverage import models_in_parts
 from toporank.building.gap import (
-    NO_NATIVE,
-    NOT_IN_TABLE,
-    OF_NATIVE,
     DecoyGap,
     describe,
     describe_fates,
-    survey,
-    with_labels,
+    survey_labelled,
+    uncovered,
     write_gap,
 )
-from toporank.building.label_tables import read_decoys
 from toporank.building.native_labels import NativeFile, facts_of_natives
 from toporank.building.planning import (
     called_in_models,
     partners_given,
     plan_of,
     recognised,
+    stray_partners,
 )
 from toporank.chains.partners import EACH_CHAIN
 from toporank.chains.resolve import (
-    Given,
-    Natives,
     called_otherwise,
     check_named,
 )
-from toporank.comparing.homology.chain_tables import read_splits, split_of_targets
 from toporank.errors import ConfigError, printable
 from toporank.features.registry import FeatureChoice
 from toporank.files.atomic import check_writable
-from toporank.finding.complexes import BY_FOLDER, Grouped
+from toporank.finding.complexes import BY_FOLDER
 from toporank.finding.discovery import decoys_of
 from toporank.finding.graph_files import find_graph_files, state_of_files
-from toporank.finding.labels import Label, of_decoys, split_by_target
+from toporank.finding.labels import Label, of_decoys, split_by_rules
 from toporank.finding.natives import EXPECTED as NATIVES_EXPECTED
 from toporank.finding.natives import (
     find_natives,
@@ -71,11 +71,12 @@ from toporank.finding.natives import (
     unmatched,
 )
 from toporank.finding.scan import describe_passed_over, no_decoys
-from toporank.lookup import targets_of
-from toporank.structures.identity import Decoy, DecoyKey, Status, keys_of
+from toporank.lookup import only, targets_of
+from toporank.structures.identity import Decoy, DecoyKey, keys_of
 
 ELSEWHERE = "choose another place with --directory"
 TO_SCORE = "to score"
+Survey = Callable[[Set[ArtefactKey]], list[DecoyGap]]
 
 
 @dataclass
@@ -91,7 +92,7 @@ class PlannedDataset:
     uncovered : why coverage will not be enough.
     """
 
-    current: Current | None = None
+    current: Current = field(default_factory=Current)
     chunks: Chunks = field(default_factory=dict)
     decoys: list[Decoy] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
@@ -101,21 +102,19 @@ class PlannedDataset:
     again: set[str] = field(default_factory=set)
     summary: str = ""
     notes: list[str] = field(default_factory=list)
-    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]] | None = None
+    survey: Survey | None = None
     uncovered: list[str] = field(default_factory=list)
 
     @functools.cached_property
     def plan(self) -> dict[DecoyKey, PlannedDecoy]:
         """All its decoys."""
-        names = self.current.of_all if self.current else []
-        chunks = [self.chunks[name] for name in names]
+        chunks = [self.chunks[name] for name in self.current.of_all]
         return by_key(itertools.chain.from_iterable(chunks))
 
 
 def plan_decoys(
     config: Config,
     dataset: Dataset,
-    repository: Path,
     store: Path,
     choices: dict[str, FeatureChoice],
 ) -> PlannedDataset:
@@ -123,8 +122,8 @@ def plan_decoys(
 
     Parameters
     ----------
-    config, dataset, repository
-        The configuration, the data set, and where relative paths may begin, too.
+    config, dataset
+        The configuration and the data set.
     store
         The reuse store.
     choices
@@ -136,11 +135,10 @@ def plan_decoys(
         When it cannot be built.
     """
     name = dataset.name
-    where = f"dataset {name}"
-    folder = _folder_of_decoys(dataset, repository)
-    for_all, of_targets = configured_partners(config, dataset, folder, repository)
-    labels = labels_of(config, name, repository)
-    native_of = _natives_by_name(dataset, repository)
+    folder = _folder_of_decoys(dataset)
+    for_all, of_targets = configured_partners(config, dataset, folder)
+    labels = labels_of(config, name)
+    native_of = _natives_by_name(dataset)
     grouped_by = config.grouped_by(dataset)
     targets = targets_of(labels) or native_of
     grouped = decoys_of(
@@ -163,37 +161,25 @@ def plan_decoys(
             raise _no_native(dataset, native_of, decoys[0].target)
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
     if config.score_decoys is not None:
-        _check_name(name, dataset.folder, folder)
+        _check_name(dataset)
 
     given = partners_given(grouped, for_all, of_targets, labels)
     notes = grouped.sentences()
     if natives:
         notes += unmatched(native_of, sorted(targets_of(decoys)))
-        notes += check_named(given, natives, f"{where}, partners")
+        notes += check_named(given, natives, f"dataset {name}, partners")
     rows = plan_of(grouped, given, labels, natives)
-    notes += _notes_on_partners(rows, given, natives, grouped)
-    unread = describe_passed_over(folder, grouped.passed_over)
-    notes += unread
-    notes += _stray_partners(of_targets, decoys)
+    for line in recognised(rows):
+        notes.append(f"{line} (partners: {EACH_CHAIN} keeps them apart)")
+    notes += called_otherwise(given, grouped, natives)
+    notes += called_in_models(rows) if natives else []
+    notes += describe_passed_over(folder, grouped.passed_over)
+    notes += stray_partners(of_targets, grouped)
 
-    size = config.workflow.chunk_size
-    # decoys that are only scored have no chunks of features
-    dealt = dealt_in_parts(rows, size, split=config.score_decoys is None)
-    all_chunks: Chunks = {}
-    for of_part in dealt.values():
-        all_chunks |= of_part
-    chunks = all_chunks
-    if config.only:
-        wanted = [row for row in rows if row.target in config.only]
-        chunks = deal(wanted, size) if wanted else {}
+    current, chunks = _dealt(config, dataset, rows)
     planned = PlannedDataset(
-        current=Current(
-            folder=(dataset.folder, str(folder.resolve())),
-            chunks=list(chunks),
-            of_all=list(all_chunks),
-            parts={part: list(of_part) for part, of_part in dealt.items()},
-        ),
-        chunks=all_chunks | chunks,
+        current=current,
+        chunks=chunks,
         decoys=decoys,
         labels=labels,
         labels_expected=dataset.labels_from_natives,
@@ -208,125 +194,71 @@ def plan_decoys(
     if dataset.labels_from_natives:
         planned.labels = _expected_labels(config, decoys, planned.natives)
         about_labels = "labels from natives"
+    asked_for = planned.labels
+    if config.only:
+        asked_for = [label for label in asked_for if label.target in config.only]
     survey = functools.partial(
-        _surveyed, config, dataset, planned.labels, chunks, choices
+        survey_labelled,
+        name,
+        only(chunks, current.chunks),
+        recipes(choices),
+        asked_for if dataset.is_labelled else None,
+        dataset.labels_from_natives,
     )
-    _note_gap(planned, config, name, about_labels, survey)
+    gap = _first_gap(name, planned, survey)
+    planned.summary = f"{describe_fates(gap)}; {about_labels}"
+    in_file = f"every model: {layout.GAP.format(dataset=name)}"
+    planned.notes = [*describe(gap), *notes, in_file]
+    planned.uncovered = uncovered(gap, config.coverage, name)
     return planned
 
 
-def _note_gap(
-    planned: PlannedDataset,
-    config: Config,
-    name: str,
-    about_labels: str,
-    survey: Callable[[Set[ArtefactKey]], list[DecoyGap]],
-) -> None:
-    """Write what is to do for each decoy, and note what a person reads of it.
-
-    It also notes which published files differ.
-    """
+def _first_gap(name: str, planned: PlannedDataset, survey: Survey) -> list[DecoyGap]:
+    """What is to do for each decoy, which is written; and which published files differ is noted."""
     planned.survey = survey
     published = read_published(name)
     differing = damaged(name, published)
-    gap = survey(differing)
-    write_gap(name, gap)
     planned.again = {str(place(name, *key)) for key in differing}
     if differing or any(row.asked for row in published.values()):
         planned.again.add(layout.PUBLISHED.format(dataset=name))
-    planned.summary = f"{describe_fates(gap)}; {about_labels}"
-    every = f"every model: {layout.GAP.format(dataset=name)}"
-    planned.notes = [*describe(gap), *planned.notes, every]
-    planned.uncovered = _uncovered(gap, config, name)
+    gap = survey(differing)
+    write_gap(name, gap)
+    return gap
 
 
-def _folder_of_decoys(dataset: Dataset, repository: Path) -> Path:
+def _dealt(
+    config: Config, dataset: Dataset, rows: list[PlannedDecoy]
+) -> tuple[Current, Chunks]:
+    """What this run builds of a data set, and all chunks of it by name."""
+    size = config.workflow.chunk_size
+    # decoys that are only scored have no chunks of features
+    dealt = dealt_in_parts(rows, size, split=config.score_decoys is None)
+    of_all: Chunks = {}
+    for of_part in dealt.values():
+        of_all |= of_part
+    chunks = of_all
+    if config.only:
+        chunks = deal([row for row in rows if row.target in config.only], size)
+    parts = {part: list(of_part) for part, of_part in dealt.items()}
+    current = Current(_folders(dataset), list(chunks), list(of_all), parts)
+    return current, of_all | chunks
+
+
+def _folders(dataset: Dataset) -> tuple[str, str]:
+    """The folder of a data set, as given and as resolved."""
+    return dataset.folder, str(locate(dataset.folder).resolve())
+
+
+def _folder_of_decoys(dataset: Dataset) -> Path:
     """Where the decoys of a data set lie. Raises ConfigError where that is no folder."""
     where = f"dataset {dataset.name}"
-    folder = locate(dataset.folder, repository)
+    folder = locate(dataset.folder)
     if not str(folder).isprintable():
         raise ConfigError(
             f"unprintable character in the path {str(folder)!r}", where=where
         )
-    check_is_there(dataset.folder, repository, where)
+    check_is_there(dataset.folder, where)
     return folder
-
-
-def _surveyed(
-    config: Config,
-    dataset: Dataset,
-    labels: list[Label],
-    chunks: Chunks,
-    choices: dict[str, FeatureChoice],
-    differing: Set[ArtefactKey],
-) -> list[DecoyGap]:
-    """What is to do for the decoys of some chunks, with the labels of their targets.
-
-    The last run gives splits where the labels do not.
-    """
-    gap = survey(dataset.name, chunks, recipes(choices), differing)
-    if not dataset.is_labelled:
-        return gap
-    labels = of_decoys(labels)
-    if config.only:
-        labels = [label for label in labels if label.target in config.only]
-    if Path(layout.SPLITS).exists() and not all(label.split for label in labels):
-        split_of = split_of_targets(read_splits(layout.SPLITS))
-        for i, label in enumerate(labels):
-            split = label.split or split_of.get((dataset.name, label.target), "")
-            labels[i] = label._replace(split=split)
-    if not dataset.labels_from_natives:
-        return with_labels(gap, labels, NOT_IN_TABLE)
-    table = Path(layout.DOCKQ.format(dataset=dataset.name))
-    known = by_key(read_decoys(table)) if table.exists() else {}
-    why = {}
-    given = []
-    for label in labels:
-        row = known.get(label[:2])
-        if row and row.dockq is not None:
-            given.append(label._replace(dockq=row.dockq))
-        elif row and row.status != Status.NO_NATIVE:
-            why[label[:2]] = f"none: {row.reason}"
-        else:
-            given.append(label)
-    return with_labels(gap, given, NO_NATIVE, why)
-
-
-def _uncovered(gap: list[DecoyGap], config: Config, name: str) -> list[str]:
-    """That too few labels of a data set can ever have a graph."""
-    if all(row.dockq is None for row in gap) or any(
-        row.label == OF_NATIVE for row in gap
-    ):
-        return []
-    missing = shortfall(gap, config.coverage, "can have")
-    if not missing:
-        return []
-    remedy = f"see {layout.GAP.format(dataset=name)}, or change `coverage`"
-    return [f"dataset {name}: at most {missing} ({remedy})"]
-
-
-def _notes_on_partners(
-    rows: list[PlannedDecoy],
-    given: Mapping[DecoyKey, Given],
-    natives: Natives | None,
-    grouped: Grouped,
-) -> list[str]:
-    """Which partners were recognised, and which chains models call otherwise."""
-    notes = [
-        f"{line} (partners: {EACH_CHAIN} keeps them apart)" for line in recognised(rows)
-    ]
-    notes += called_otherwise(given, grouped, natives)
-    return notes + called_in_models(rows) if natives else notes
-
-
-def _stray_partners(of_targets: Iterable[str], decoys: list[Decoy]) -> list[str]:
-    """A note on partners of targets that have no decoys, if there are any."""
-    names = targets_of(decoys) | {decoy.folder for decoy in decoys}
-    stray = sorted(set(of_targets) - names)
-    if not stray:
-        return []
-    what = "partners are given for targets without models"
-    return [f"{what}, {len(stray)} in all, such as {stray[0]}"]
 
 
 def _describe_labels(labels: list[Label], decoys: list[Decoy]) -> str:
@@ -339,44 +271,39 @@ def _expected_labels(
     config: Config, decoys: list[Decoy], natives: Iterable[str]
 ) -> list[Label]:
     """The labels that a job can compute: those of targets with a native."""
-    training = config.training
     labels = [
         Label(*decoy.key, math.nan, "") for decoy in decoys if decoy.target in natives
     ]
-    if training.split_by == "target":
-        return split_by_target(labels, training.validation_percent, training.split_seed)
-    return labels
+    return split_by_rules(labels, config.split_rules)
 
 
-def plan_graphs(config: Config, dataset: Dataset, repository: Path) -> PlannedDataset:
+def plan_graphs(config: Config, dataset: Dataset) -> PlannedDataset:
     """Find the graphs of another pipeline and check the label table; a job reads the graphs.
 
     Arguments and errors : as for `plan_decoys`.
     """
     name = dataset.name
-    folder = locate(dataset.folder, repository)
-    check_is_there(dataset.folder, repository, f"dataset {name}, graphs")
+    folder = locate(dataset.folder)
+    check_is_there(dataset.folder, f"dataset {name}, graphs")
     for file in dataset.scorer:
-        check_is_there(file, repository, f"dataset {name}, scorer")
+        check_is_there(file, f"dataset {name}, scorer")
     paths = find_graph_files(folder, name)
-    labels = labels_of(config, name, repository)
+    labels = labels_of(config, name)
     check_writable(Path(layout.GAP.format(dataset=name)).parent, ELSEWHERE, make=False)
     return PlannedDataset(
-        current=Current(
-            folder=(dataset.folder, str(folder.resolve())), chunks=[], of_all=[]
-        ),
+        current=Current(_folders(dataset)),
         labels=labels,
         graph_files=state_of_files(paths),
         summary=f"{len(paths)} graphs of another pipeline; {len(labels)} labels in the table",
     )
 
 
-def _natives_by_name(dataset: Dataset, repository: Path) -> dict[str, Path]:
+def _natives_by_name(dataset: Dataset) -> dict[str, Path]:
     """The natives that are given. Raises ConfigError where their folder cannot be read."""
     if dataset.natives is None:
         return {}
-    check_is_there(dataset.natives, repository, f"dataset {dataset.name}, natives")
-    return find_natives(locate(dataset.natives, repository))
+    check_is_there(dataset.natives, f"dataset {dataset.name}, natives")
+    return find_natives(locate(dataset.natives))
 
 
 def _no_native(dataset: Dataset, natives: Iterable[str], target: str) -> ConfigError:
@@ -390,17 +317,14 @@ def _no_native(dataset: Dataset, natives: Iterable[str], target: str) -> ConfigE
     return ConfigError(what, where=where, remedy=NATIVES_EXPECTED)
 
 
-def _check_name(name: str, decoys: str, folder: Path) -> None:
+def _check_name(dataset: Dataset) -> None:
     """Raise ConfigError when results/<name>/ holds the models of another folder."""
+    name, folders = dataset.name, _folders(dataset)
     before = read_current(name)
-    if (
-        before is None
-        or decoys == before.folder[0]
-        or str(folder.resolve()) == before.folder[1]
-    ):
+    if before is None or any(map(eq, before.folder, folders)):
         return
     raise ConfigError(
-        f"results/{name}/ holds the models of {before.folder[1]}, not those of {folder.resolve()}",
+        f"results/{name}/ holds the models of {before.folder[1]}, not those of {folders[1]}",
         where="score_decoys",
         remedy="give another name (score_name=NAME) or folder (toporank -o), or delete "
         f"results/{name}/",

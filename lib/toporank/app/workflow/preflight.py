@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
-import shutil
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from toporank import layout
-from toporank.app.config import Config, check_is_there
-from toporank.app.workflow.data_sets import NO_SCORER, sampling_problems
+from toporank.app.config import Config
+from toporank.app.data_sets import NO_SCORER, check_is_there, natives_to_sample
 from toporank.app.workflow.planned import (
     ELSEWHERE,
     PlannedDataset,
@@ -28,16 +25,15 @@ from toporank.building.label_facts import contradicting_labels, in_two_splits
 from toporank.comparing.homology import mmseqs
 from toporank.errors import TopoRankError
 from toporank.features.registry import FeatureChoice, call_mkdssp, node_columns
-from toporank.files.atomic import check_writable, first_writable, user_cache
+from toporank.files.atomic import check_writable
 from toporank.finding.labels import label_problems, mismatch, of_decoys, write_labels
-from toporank.finding.look import move_sketches
+from toporank.finding.look import draft_of, move_sketches
+from toporank.garbage import not_searched
 from toporank.learning.contact_columns import fitting_columns
 from toporank.learning.shapes import OF_CONTACTS
 from toporank.settings import did_you_mean
 from toporank.structures.dssp import dssp_version
 
-LONGEST_KEPT = 30 * 24 * 3600.0
-"""Seconds for which what dry runs saw is kept."""
 NO_DATASETS = (
     "datasets: none configured (give `datasets` in the config "
     "file, or score_decoys=FOLDER)"
@@ -76,8 +72,7 @@ class Preflight:
         """Record what this run builds of these data sets. Call it only under their locks."""
         for name in names:
             dataset = self.datasets[name]
-            if dataset.current:
-                write_current(name, dataset.current)
+            write_current(name, dataset.current)
             if not dataset.labels_expected and not dataset.graph_files:
                 write_labels(Path(layout.LABELS.format(dataset=name)), dataset.labels)
 
@@ -99,9 +94,9 @@ class Preflight:
                 write_gap(name, dataset.survey(damaged(name)))
 
 
+@not_searched()  # for garbage among 100,000 decoys, again and again
 def preflight(
     config: Config,
-    repository: Path,
     *,
     choices: dict[str, FeatureChoice],
     check_dssp: bool = True,
@@ -113,8 +108,8 @@ def preflight(
 
     Parameters
     ----------
-    config, repository
-        The configuration, and where relative paths may begin, too.
+    config
+        The configuration.
     choices
         The feature module of each stage.
     check_dssp
@@ -127,13 +122,13 @@ def preflight(
     Preflight
         Nothing raises: every problem is listed, so that a user fixes them all at once.
     """
-    gc.disable()  # of 100,000 decoys it would look through everything again and again
     store = Path(config.workflow.reuse_store)
     result = Preflight(store=store)
     problems_of = result.problems_of
-    problems_of[layout.SAMPLING] = sampling_problems(config, repository)
+    with _noting(problems_of[layout.SAMPLING]):
+        natives_to_sample(config)
     if not store.exists():
-        result.draft = _draft_of(store)
+        result.draft = draft_of(store)
     problems = result.problems
     _check_programs(result, config, choices, check_dssp, check_installed)
     if config.has_graphs_of_others:
@@ -150,11 +145,9 @@ def preflight(
     for dataset in config.datasets:
         with _noting(problems):
             if dataset.graphs is None:
-                planned = plan_decoys(
-                    config, dataset, repository, result.looked_into, choices
-                )
+                planned = plan_decoys(config, dataset, result.looked_into, choices)
             else:
-                planned = plan_graphs(config, dataset, repository)
+                planned = plan_graphs(config, dataset)
             result.datasets[dataset.name] = planned
             if dataset.name in config.learned_datasets:
                 problems_of["check_coverage"] += planned.uncovered
@@ -164,29 +157,14 @@ def preflight(
         where = f"training.finetune.phases, {phase.name}: parent"
         for file in phase.parent_files:
             with _noting(problems):
-                check_is_there(file, repository, where)
+                check_is_there(file, where)
     if not config.score_decoys:
         _check_labels(result, config)
     _check_targets(result, config)
     _check_networks(result, config, choices)
     # all this lives as long as the process: Python need not look through it again
     gc.freeze()
-    gc.enable()
     return result
-
-
-def _draft_of(store: Path) -> Path:
-    """A folder of the user's cache for what dry runs see in files, until a run makes the store.
-
-    What was left there long ago is removed.
-    """
-    drafts = user_cache() / "toporank" / "drafts"
-    for old in drafts.glob("*"):
-        with contextlib.suppress(FileNotFoundError):  # another run removes it, too
-            if time.time() - old.stat().st_mtime > LONGEST_KEPT:
-                shutil.rmtree(old, ignore_errors=True)
-    name = hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:16]
-    return first_writable([drafts / name])
 
 
 def _check_programs(

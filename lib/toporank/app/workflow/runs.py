@@ -194,13 +194,14 @@ def claimed(dag: Any) -> set[str]:
     return claims
 
 
-def use_this_environment(repository: Path, reuse_store: str) -> None:
+def use_this_environment(reuse_store: str) -> None:
     """Let jobs find workflow scripts, library, reuse store and the Python that runs Snakemake.
 
     Set through the environment rather than in commands: where a clone, its virtual environment or
     the store lies must not make finished results look outdated. A conda environment of a rule still
     comes first. What the user has on PATH and PYTHONPATH stays there, behind ours.
     """
+    repository = layout.repository()
     front = [str(Path(sys.executable).parent), str(repository / "workflow_scripts")]
     os.environ["PATH"] = _before(os.environ.get("PATH", ""), front)
     os.environ["PYTHONPATH"] = _before(

@@ -11,7 +11,6 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -32,20 +31,18 @@ GARBAGE = 100_000
 """New objects after which Python looks for garbage; numba makes many on import, and no garbage."""
 
 
-@dataclass(frozen=True)
 class Job:
-    """What Snakemake gives a script.
+    """What Snakemake gives a script: its input, output, params, wildcards and threads.
 
-    input, output, params, wildcards, threads : those of the rule. terminal : where a person looks;
-    what is printed otherwise goes to the log of the job.
+    terminal : where a person looks; what is printed otherwise goes to the log of the job.
     """
 
-    input: Any
-    output: Any
-    params: Any
-    wildcards: Any
-    threads: int
-    terminal: TextIO
+    def __init__(self, snakemake: Any, terminal: TextIO):
+        self._snakemake = snakemake
+        self.terminal = terminal
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._snakemake, name)
 
     @property
     def dataset(self) -> str:
@@ -120,14 +117,7 @@ def opened(snakemake: Any) -> Iterator[Job]:
     assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=True)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    job = Job(
-        input=snakemake.input,
-        output=snakemake.output,
-        params=snakemake.params,
-        wildcards=snakemake.wildcards,
-        threads=snakemake.threads,
-        terminal=terminal,
-    )
+    job = Job(snakemake, terminal)
     try:
         yield job
     except TopoRankError as error:

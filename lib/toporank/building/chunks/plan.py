@@ -252,10 +252,10 @@ class Current(NamedTuple):
     parts : name of each part of all decoys → its chunks.
     """
 
-    folder: tuple[str, str]
-    chunks: list[str]
-    of_all: list[str]
-    parts: dict[str, list[str]] = {}  # noqa: RUF012 -- read, never changed
+    folder: tuple[str, str] = "", ""
+    chunks: list[str] = []  # noqa: RUF012 -- read, never changed
+    of_all: list[str] = []  # noqa: RUF012
+    parts: dict[str, list[str]] = {}  # noqa: RUF012
 
 
 def write_plans(dataset: str, chunks: Chunks) -> None:

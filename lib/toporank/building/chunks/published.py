@@ -76,6 +76,21 @@ def made_of(decoy: PlannedDecoy, stage: str, recipes_of: Recipes) -> str:
     return hashlib.sha256(repr(depends_on).encode()).hexdigest()[:16]
 
 
+def used_by(stage: str, decoy: PlannedDecoy) -> PlannedDecoy:
+    """A decoy as far as the artefact of a stage depends on it, and without its path."""
+    return PlannedDecoy(
+        *decoy.key,
+        path="",
+        size=decoy.size,
+        version=decoy.version,
+        dockq=decoy.dockq if stage == layout.STAGES[-1] else "",
+        refused=decoy.refused,
+        partners=decoy.partners,
+        model=decoy.model,
+        refused_as=decoy.refused_as,
+    )
+
+
 def place(dataset: str, stage: str, target: str, decoy: str) -> Path:
     """Where an artefact is published."""
     path = layout.ARTEFACT[stage].format(dataset=dataset, target=target, decoy=decoy)

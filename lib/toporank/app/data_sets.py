@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from toporank import layout
-from toporank.app.config import Config, Dataset, check_is_there, locate
+from toporank.app.config import Config, Dataset
 from toporank.chains.partners import FILE, is_file, read_partners
-from toporank.errors import CheckpointError, ConfigError, TopoRankError
+from toporank.errors import CheckpointError, ConfigError, printable
 from toporank.features.registry import FeatureChoice, resolve_recorded
 from toporank.finding.labels import Label, read_labels
 from toporank.finding.natives import EXPECTED, find_natives, unbound_files
@@ -30,7 +30,36 @@ ONLY_GRAPHS = (
 NO_SCORER = "make_scorer: it needs structures (score `graphs` with results/final of their study)"
 
 
-def feature_choices(config: Config, repository: Path) -> dict[str, FeatureChoice]:
+def locate(path: str) -> Path:
+    """A path of the configuration.
+
+    It counts from the working directory or, if it does not lead to a file there, from the
+    repository.
+    """
+    in_repository = layout.repository() / path
+    if Path(path).exists() or not in_repository.exists():
+        return Path(path)
+    return in_repository
+
+
+def check_is_there(path: str, where: str) -> None:
+    """Raise ConfigError, with all places `locate` looks in, unless the path is in one of them."""
+    if locate(path).exists():
+        return
+    first = str(Path(path).absolute())
+    second = str((layout.repository() / path).absolute())
+    if first == second:
+        what = f"there is no {printable(first)}"
+        raise ConfigError(what, where=where, remedy="is it spelled right?")
+    raise ConfigError(
+        f"there is no {printable(first)} and no {printable(second)}",
+        where=where,
+        remedy="relative paths start in the working directory, which --directory changes, or in "
+        "the repository",
+    )
+
+
+def feature_choices(config: Config) -> dict[str, FeatureChoice]:
     """The feature modules.
 
     They are those of the scorer where decoys alone are scored, and otherwise the configured
@@ -38,12 +67,12 @@ def feature_choices(config: Config, repository: Path) -> dict[str, FeatureChoice
     """
     if config.score_decoys is None:
         return config.choices()
-    return features_of(open_scorer(config, repository))
+    return features_of(open_scorer(config))
 
 
-def open_scorer(config: Config, repository: Path) -> Scorer:
+def open_scorer(config: Config) -> Scorer:
     """Open the scorer. Raises CheckpointError when it is missing or cannot be used."""
-    path = scorer_of(config, repository)
+    path = scorer_of(config)
     if config.scorer is None and not Path(path).exists():
         raise CheckpointError(
             "the scorer that ships with TopoRank is missing",
@@ -67,18 +96,18 @@ def features_of(scorer: Scorer) -> dict[str, FeatureChoice]:
         raise CheckpointError(str(error), where=scorer.checkpoint) from error
 
 
-def scorer_of(config: Config, repository: Path) -> str:
+def scorer_of(config: Config) -> str:
     """The scorer's folder or checkpoint.
 
     It is that of the study or, where decoys alone are scored, the given or the shipped one.
     """
     if config.score_decoys is None:
         return layout.FINAL_SCORER
-    return config.scorer or str(repository / layout.SHIPPED_SCORER)
+    return config.scorer or str(layout.repository() / layout.SHIPPED_SCORER)
 
 
 def configured_partners(
-    config: Config, dataset: Dataset, folder: Path, repository: Path
+    config: Config, dataset: Dataset, folder: Path
 ) -> tuple[str, dict[str, str]]:
     """Return the partners of all targets of a data set, or empty, and those of single targets.
 
@@ -87,36 +116,28 @@ def configured_partners(
     """
     setting = dataset.partners or config.partners or ""
     if is_file(setting):
-        check_is_there(setting, repository, f"dataset {dataset.name}, partners")
-        return "", read_partners(locate(setting, repository))
+        check_is_there(setting, f"dataset {dataset.name}, partners")
+        return "", read_partners(locate(setting))
     table = folder / FILE
     return setting, read_partners(table) if table.exists() else {}
 
 
-def labels_of(config: Config, dataset: str, repository: Path) -> list[Label]:
+def labels_of(config: Config, dataset: str) -> list[Label]:
     """Labels of a data set; none where it has no label table."""
-    tables = label_tables(config, dataset, repository)
-    if not tables:
-        return []
-    training = config.training
-    return read_labels(
-        tables,
-        split_by=training.split_by,
-        validation_percent=training.validation_percent,
-        split_seed=training.split_seed,
-    )
+    tables = label_tables(config, dataset)
+    return read_labels(tables, config.split_rules) if tables else []
 
 
-def label_tables(config: Config, dataset: str, repository: Path) -> dict[str, Path]:
+def label_tables(config: Config, dataset: str) -> dict[str, Path]:
     """The label table of each split of a data set, or of all splits under an empty name."""
     labels = config.dataset(dataset).labels or {}
     tables = labels if isinstance(labels, dict) else {"": labels}
-    return {split: locate(path, repository) for split, path in tables.items()}
+    return {split: locate(path) for split, path in tables.items()}
 
 
-def graphs_of(config: Config, dataset: str, repository: Path) -> Path:
+def graphs_of(config: Config, dataset: str) -> Path:
     """Return the folder of the graphs of a data set."""
-    return locate(config.dataset(dataset).folder, repository)
+    return locate(config.dataset(dataset).folder)
 
 
 @dataclass(frozen=True)
@@ -156,15 +177,16 @@ class SampledNatives:
         return sorted(folders)
 
 
-def natives_to_sample(config: Config, repository: Path) -> SampledNatives:
+def natives_to_sample(config: Config) -> SampledNatives:
     """What a configuration asks for.
 
-    Raises ConfigError when natives or partners cannot be found or read.
+    Raises ConfigError when it names no natives, or they or partners cannot be found or read.
     """
     if config.sampling.natives is None:
-        return SampledNatives()
-    check_is_there(config.sampling.natives, repository, "sampling.natives")
-    folder = locate(config.sampling.natives, repository)
+        remedy = "name the folder of the natives to sample"
+        raise ConfigError("not given", where="sampling.natives", remedy=remedy)
+    check_is_there(config.sampling.natives, "sampling.natives")
+    folder = locate(config.sampling.natives)
     natives = find_natives(folder)
     if not natives:
         raise ConfigError(
@@ -178,18 +200,5 @@ def natives_to_sample(config: Config, repository: Path) -> SampledNatives:
     partners = config.sampling.partners or ""
     if not is_file(partners):
         return SampledNatives(natives, dict.fromkeys(natives, partners))
-    check_is_there(partners, repository, "sampling.partners")
-    return SampledNatives(natives, read_partners(locate(partners, repository)))
-
-
-def sampling_problems(config: Config, repository: Path) -> list[str]:
-    """Why no decoys can be sampled, a line each."""
-    if config.sampling.natives is None:
-        return [
-            "sampling.natives: not given (name the folder of the natives to sample)"
-        ]
-    try:
-        natives_to_sample(config, repository)
-    except TopoRankError as error:
-        return [str(error)]
-    return []
+    check_is_there(partners, "sampling.partners")
+    return SampledNatives(natives, read_partners(locate(partners)))
