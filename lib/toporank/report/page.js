@@ -6,7 +6,7 @@ const names = new Intl.Collator(undefined, { numeric: true });
 const $ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = text => String(text).replace(/[&<>"]/g, sign => SIGNS[sign]);
-const wrapped = text => escaped(text).replace(/([_+-])(?=[^_+-])/g, `$1<wbr>`);
+const wrapped = text => escaped(text).replace(/(--\w+)|([_+-])(?=[^_+-])/g, (_, option, sign) => option ? `<span class="option">${option}</span>` : `${sign}<wbr>`);
 // Numbers as the terminal has them: a tie goes to the even digit.
 const isTie = (value, digits) => Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
 function rounded(value, digits = 2) {

@@ -709,6 +709,8 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
         "A:B (0.82) looks right.",
     ]
     assert weak not in "".join(texts(page, ".says .caveats")), "it is told once"
+    option = '<span class="option">--partners</span> A+<wbr>B:C'
+    assert page.run("wrapped('--partners A+B:C')") == option, "it stays in one line"
     assert f"but {weak}: check." in texts(page, ".lead")[0]
     page.run("showInterface = map => { document.title = map?.name ?? 'all' }")
     maps, partners = (
