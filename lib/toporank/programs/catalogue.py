@@ -316,8 +316,9 @@ def docked_by(text: str) -> tuple[Program, Terms] | None:
 
 def is_docked(text: str) -> bool:
     """Return whether a line of a PDB file names a docking program."""
-    docking = [program.docking for program in PROGRAMS if program.docking]
-    return any(each.is_docked(text) for each in docking)
+    return any(
+        program.docking and program.docking.is_docked(text) for program in PROGRAMS
+    )
 
 
 def last_step(run: Path, names: Iterable[str]) -> tuple[str, Program] | None:
