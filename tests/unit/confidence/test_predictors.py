@@ -332,6 +332,7 @@ def test_plddt_and_pae_of_another_model_or_order_of_chains_are_not_used(
         ),
         (np.zeros((4, 4)), "describe 4 tokens, but the model has 3 protein residues"),
         (np.zeros((3, 2)), "pae is no square matrix, but of shape (3, 2)"),
+        (np.zeros((2, 3, 3)), "is no square matrix, but of shape (2, 3, 3)"),
         (np.full((3, 3), -1), "pae holds negative numbers, or none"),
         (np.full((3, 3), 1e9), "pae holds 1e+09 Å; predictors write up to 32"),
         (np.array([object()]), "pae_x_model_0.npz is no readable npz file"),
