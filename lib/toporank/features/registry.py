@@ -7,10 +7,14 @@ every artefact, graph and checkpoint.
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
+import inspect
+import itertools
 import json
 import pkgutil
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +46,22 @@ Angstrom = Annotated[float, Field(gt=0, json_schema_extra={"unit": "Å"})]
 """The type of a parameter that is a distance."""
 
 
+def _with_docstrings(schema: dict[str, Any], parameters: type[BaseModel]) -> None:
+    """Describe each parameter in a schema by its docstring.
+
+    Pydantic would read the source of each class when that is imported, in every process.
+    """
+    for kind in parameters.__mro__:
+        if not issubclass(kind, BaseModel) or kind is BaseModel:
+            continue
+        (source,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+        for field, text in itertools.pairwise(getattr(source, "body", ())):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                name = ast.unparse(field.target)
+                description = inspect.cleandoc(ast.literal_eval(text.value))
+                schema["properties"][name].setdefault("description", description)
+
+
 class Parameters(BaseModel):
     """Base of the parameter sets.
 
@@ -52,8 +72,8 @@ class Parameters(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        use_attribute_docstrings=True,
         defer_build=True,  # most modules are never chosen
+        json_schema_extra=_with_docstrings,
     )
 
     @property

@@ -13,6 +13,7 @@ from toporank.errors import ConfigError
 from toporank.features.presets import PRESETS
 from toporank.features.registry import (
     DEFAULT_MODULES,
+    Parameters,
     call_mkdssp,
     canonical,
     choose,
@@ -45,11 +46,12 @@ def test_within_a_stage_ids_and_aliases_are_all_different_and_every_module_says_
 
 def test_every_parameter_has_a_description_a_default_and_a_unit_where_it_is_a_length():
     for module in modules().values():
-        for name, field in module.parameters.model_fields.items():
-            assert field.description, f"{module.id}: {name}"
-            assert not field.is_required(), f"{module.id}: {name}"
+        schema = module.parameters.model_json_schema()
+        assert not schema.get("required"), module.id
+        for name, field in schema.get("properties", {}).items():
+            assert field["description"], f"{module.id}: {name}"
             if name in LENGTHS:
-                assert "Å" in field.json_schema_extra["unit"], f"{module.id}: {name}"
+                assert "Å" in field["unit"], f"{module.id}: {name}"
 
 
 @pytest.mark.parametrize(
@@ -194,3 +196,23 @@ def test_canonical_text_does_not_depend_on_the_order_of_keys_or_on_tuples():
         == canonical({"a": "Å", "b": [1, 2.0]})
         == '{"a":"Å","b":[1,2.0]}'
     )
+
+
+class Base(Parameters):
+    """Those of a plug-in."""
+
+    shared: int = 1
+    """What all have."""
+
+
+def test_the_docstring_of_a_parameter_is_its_description_also_where_it_is_inherited():
+    class Own(Base):
+        """Those of one of its modules."""
+
+        near: float = 2.0
+        """How near."""
+        plain: int = 3
+
+    properties = Own.model_json_schema()["properties"]
+    told = {name: field.get("description") for name, field in properties.items()}
+    assert told == {"shared": "What all have.", "near": "How near.", "plain": None}
