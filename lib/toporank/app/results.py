@@ -292,10 +292,12 @@ class Results:
             f"{', '.join(verdicts) or 'none was scored'}"
         ]
         best = models.drop_duplicates("target").set_index("target")
+        interfaces = targets.set_index("target")["interfaces"]
         for target in targets["target"].head(LISTED):
             row = best.loc[target]
             said = f"{row.decoy}, {in_words(row)}" if row.verdict else "no score"
-            lines.append(f"  {target}: {said}")
+            parts = [f"  {target}: {said}", interfaces[target]]
+            lines.append("; ".join(filter(None, parts)))
         if n_targets > LISTED:
             lines.append(f"  and {n_targets - LISTED:,} more targets")
         lines.append(
@@ -309,12 +311,13 @@ class Results:
 
     def _repr_html_(self) -> str:
         shown = ["target", "verdict", "dockq", "dockq_low", "dockq_high", "best"]
+        if self.targets["interfaces"].any():
+            shown.append("interfaces")
         table = self.targets[shown].head(10).round(2)
         lines = self._lines()
-        return (
-            f"<p>{escape(lines[0])}</p>{table.to_html(index=False)}"
-            f"<p>{escape(lines[-1])}</p>"
-        )
+        with pd.option_context("display.max_colwidth", None):
+            html = table.to_html(index=False)
+        return f"<p>{escape(lines[0])}</p>{html}<p>{escape(lines[-1])}</p>"
 
 
 def write_results(scored: ScoredTargets, out: Path) -> None:

@@ -12,12 +12,13 @@ import pandas as pd
 
 from toporank.confidence.table import INCOMPLETE
 from toporank.errors import ConfidenceError, ConfigError
+from toporank.ranking.interfaces import MAIN, in_a_word
 from toporank.ranking.scored import Scored, of_models
 from toporank.report import figures
 from toporank.report.contact_maps import contact_maps
 from toporank.report.drawings import matrices_of_model, plddt_of, quality_of, source_of
 from toporank.report.names import shortened
-from toporank.report.superposed import turned
+from toporank.report.superposed import lying, turned
 from toporank.settings import check_argument, did_you_mean
 from toporank.structures.identity import DecoyKey
 
@@ -127,6 +128,7 @@ def _structure(choice: FigureChoice) -> Figures:
     scored, key = choice.scored, choice.key
     complex_, values = source_of(scored).model(_at_hand(choice))
     complex_ = turned(complex_.with_partners(scored.partners.get(key, ())))
+    complex_ = lying(complex_)
     known: dict[str, np.ndarray | None] = {}
     if choice.colour == "quality":
         rows = of_models(scored.residues, [key]).get(key, pd.DataFrame())
@@ -186,6 +188,7 @@ def _contacts(choice: FigureChoice) -> Figures:
             "contacts.csv has no contacts of this model", where="/".join(choice.key)
         )
     names = [contacts["name"] for contacts in maps]
+    interfaces = _interfaces(choice)
     if choice.interface:
         wanted = choice.interface.split(":")
         maps = [one for one in maps if sorted(one["name"].split(":")) == sorted(wanted)]
@@ -193,22 +196,41 @@ def _contacts(choice: FigureChoice) -> Figures:
             what = f"the model has no interface {choice.interface}"
             remedy = f"its interfaces are {', '.join(names)}"
             raise ConfigError(what, where="/".join(choice.key), remedy=remedy)
+    else:
+        main = []
+        for one in maps:
+            row = interfaces.get(_pair(one["name"]))
+            if row is not None and row.role == MAIN:
+                main.append(one)
+        maps = main or maps
     for contacts in maps[:MOST_MAPS]:
         partners = contacts["name"].replace(":", "-") if len(names) > 1 else ""
         name = "_".join(filter(None, [choice.stem, "contacts", partners]))
-        title = _about_interface(choice, contacts["name"])
+        title = _about_interface(choice, interfaces.get(_pair(contacts["name"])))
         yield name, figures.contact_figure(contacts, title, choice.columns)
 
 
-def _about_interface(choice: FigureChoice, name: str) -> str:
+def _interfaces(choice: FigureChoice) -> dict[frozenset[str], Any]:
+    """Two partners, as the file of the model calls them → their row of interfaces.csv."""
+    table = choice.scored.interfaces
+    is_model = (table["target"] == choice.key[0]) & (table["decoy"] == choice.key[1])
+    rows = {}
+    for row in table[is_model].itertuples():
+        rows[_pair(row.chains or row.interface)] = row
+    return rows
+
+
+def _pair(name: str) -> frozenset[str]:
+    return frozenset(name.split(":"))
+
+
+def _about_interface(choice: FigureChoice, row: Any) -> str:
     """The title of a contact map: of several interfaces it has the DockQ of this one."""
-    for row in choice.scored.interfaces.itertuples():
-        is_this = (row.target, row.decoy) == choice.key
-        is_this &= (row.chains or row.interface) == name
-        if is_this and pd.notna(row.dockq) and row.dockq != choice.model.dockq:
-            model = choice.title.partition(":\n")[0]
-            return f"{model}, {name}:\nDockQ {row.dockq:.2f}"
-    return choice.title
+    if row is None or pd.isna(row.dockq) or row.dockq == choice.model.dockq:
+        return choice.title
+    model = choice.title.partition(":\n")[0]
+    name = row.chains or row.interface
+    return f"{model}, {name}:\nDockQ {row.dockq:.2f}, {in_a_word(row)}"
 
 
 DRAWN: dict[str, Callable[[FigureChoice], Figures]] = {

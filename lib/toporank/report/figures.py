@@ -297,7 +297,7 @@ def structure_figure(
     low, high = xyz.min(axis=0), xyz.max(axis=0)
     extent = high - low + 8
     width = WIDTHS[columns]
-    height = float(np.clip(width * extent[1] / extent[0], 0.45 * width, 1.3 * width))
+    height = float(np.clip(width * extent[1] / extent[0], 0.45 * width, width))
     with new_figure(width, height + 0.55) as (figure, axes):
         unit = 72 * min(width / extent[0], height / extent[1])
         strokes = []

@@ -58,3 +58,26 @@ def turned(complex_: Complex) -> Complex:
     y = np.linalg.svd(flat, full_matrices=False)[2][0]
     axes = np.stack([x, y, np.cross(x, y)], axis=1)
     return replace(complex_, xyz=(complex_.xyz - centre) @ axes)
+
+
+def lying(complex_: Complex) -> Complex:
+    """A complex that is taller than wide, turned in the plane of the picture so that it is wide.
+
+    The largest partner stays to the left of the others.
+    """
+    shown = complex_.ca >= 0
+    flat = complex_.xyz[complex_.ca[shown], :2]
+    width, height = np.ptp(flat, axis=0)
+    if height <= width:
+        return complex_
+    middle = flat.mean(axis=0)
+    x = np.linalg.svd(flat - middle, full_matrices=False)[2][0]
+    body = complex_.body_of[shown]
+    in_partner = body >= 0
+    if in_partner.any():
+        largest = body == np.bincount(body[in_partner]).argmax()
+        if (flat[largest].mean(axis=0) - middle) @ x > 0:
+            x = -x
+    xyz = complex_.xyz.copy()
+    xyz[:, :2] = (xyz[:, :2] - middle) @ np.array([[x[0], -x[1]], [x[1], x[0]]])
+    return replace(complex_, xyz=xyz)

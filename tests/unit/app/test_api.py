@@ -33,9 +33,11 @@ from complexes import (
 )
 from conftest import REPOSITORY
 from processes import printed
+from scored_folders import open_folder, write_answer
 from structures_text import Atom, atoms_of, pdb_with, shifted
 from toporank import layout
 from toporank.app.commands import train_and_label
+from toporank.app.results import Results
 from toporank.building.chunks.chunk import making
 from toporank.building.chunks.plan import planned
 from toporank.building.chunks.stages import structure_digest
@@ -51,6 +53,7 @@ from toporank.features.registry import node_columns, resolve_recorded
 from toporank.features.residue_tables import matrix, read_residues
 from toporank.files.spreadsheets import read_rows
 from toporank.finding.folders import find_decoys
+from toporank.ranking.interfaces import MAIN, InterfaceRow
 
 DECOYS = REPOSITORY / "resources/example/decoys"
 NEAR, FAR = DECOYS / "1AVZ/near1.pdb.gz", DECOYS / "1AVZ/far1.pdb"
@@ -513,6 +516,25 @@ def test_results_say_what_they_are_in_a_few_lines(mixed):
         "models", "targets", "details", "interfaces", "residues", "contacts", "confidence",
         "vectors", "notes", "open", "write", "show", "figure",
     ])  # fmt: skip
+
+
+def test_results_say_how_the_pairs_of_a_model_with_several_partners_look(tmp_path):
+    pairs = (("A:B", 0.8), ("A:C", 0.7), ("B:C", 0.1))
+    rows = [
+        InterfaceRow(target, "m", name, 40, 90, 4.0, dockq, None, "ok", name, role=MAIN)
+        for target in ("T", "U")
+        for name, dockq in pairs
+    ]
+    targets = {"T": {"m": 0.9}, "U": {"m": 0.8}, "V": {"m": 0.7}, "W": {"m": 0.6}}
+    results = Results(open_folder(write_answer(tmp_path, targets, interfaces=rows)))
+    words = "A:B (0.80) and A:C (0.70) look right; B:C (0.10) looks wrong"
+    lines = repr(results).splitlines()
+    assert len(lines) == 5
+    assert [line.endswith(f"; {words}") for line in lines[1:3]] == [True, True]
+    assert results._repr_html_().count(words) == 2
+    single = open_folder(write_answer(tmp_path / "single", {"T": {"m": 0.9}}))
+    assert "<th>interfaces</th>" in results._repr_html_()
+    assert "<th>interfaces</th>" not in Results(single)._repr_html_()
 
 
 def test_training_from_python_runs_the_command_and_gives_the_scorer(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from messages import messages
@@ -17,10 +19,11 @@ from toporank.chains.chain import ResidueId
 from toporank.confidence.examine import NOT_OF_THIS_MODEL
 from toporank.confidence.table import Confidence
 from toporank.errors import ConfigError
+from toporank.ranking.interfaces import MAIN, SIDE
 from toporank.report import figures
-from toporank.report.figure_kinds import FigureChoice
+from toporank.report.figure_kinds import DRAWN, FigureChoice
 from toporank.report.names import shortened
-from toporank.report.superposed import turned
+from toporank.report.superposed import lying, turned
 from toporank.structures.read import read_complex
 
 
@@ -100,6 +103,58 @@ def test_a_structure_has_a_key_of_its_colours(colour):
         "quality": "predicted quality (grey: no interface residue)",
     }
     assert expected[colour] in keys + labels
+
+
+def test_a_tall_structure_is_laid_down_with_its_largest_partner_to_the_left():
+    complex_ = turned(read_complex(EXAMPLE / "near1.pdb.gz"))
+    tall = replace(complex_, xyz=complex_.xyz * (0.2, 1.0, 1.0))
+    laid = lying(tall)
+    before, after = (each.xyz[each.ca[each.ca >= 0]] for each in (tall, laid))
+    width, height = np.ptp(after[:, :2], axis=0)
+    assert width > height
+    np.testing.assert_allclose(after[:, 2], before[:, 2])
+    distances = [np.linalg.norm(xyz[1:] - xyz[0], axis=1) for xyz in (before, after)]
+    np.testing.assert_allclose(*distances, atol=1e-4)
+    body = laid.body_of[laid.ca >= 0]
+    largest = body == np.bincount(body).argmax()
+    assert after[largest, 0].mean() < after[~largest, 0].mean()
+    assert lying(laid) is laid
+
+
+def of_three_partners(interface: str = "") -> FigureChoice:
+    """A model that touches by A:B, its only main interface, and by A:C."""
+    key = {"target": "T", "decoy": "m"}
+    rows = pd.DataFrame(
+        {
+            "interface": ["A:B", "A:C"],
+            "chains": ["A:B", "A:C"],
+            "dockq": [0.8, 0.17],
+            "role": [MAIN, SIDE],
+            "status": "ok",
+            **key,
+        }
+    )
+    contact = {"chain_1": "A", "residue_1": "1", "residue_name_1": "SER", **key}
+    contact |= {"residue_2": "1", "residue_name_2": "SER", "pred_quality": 0.9}
+    contacts = pd.DataFrame([contact | {"chain_2": chain} for chain in "BC"])
+    partners = {("T", "m"): (("A",), ("B",), ("C",))}
+    scored = SimpleNamespace(interfaces=rows, contacts=contacts, partners=partners)
+    model = SimpleNamespace(**key, dockq=0.7, verdict="believe")
+    return FigureChoice(scored, pd.DataFrame([key]), model, interface=interface)
+
+
+@pytest.mark.parametrize(
+    ("interface", "name", "title"),
+    [
+        ("", "T_m_contacts_A-B", "T, m, A:B:\nDockQ 0.80, right"),
+        ("C:A", "T_m_contacts_A-C", "T, m, A:C:\nDockQ 0.17, side contact"),
+    ],
+)
+def test_contacts_are_drawn_of_main_interfaces_and_of_others_that_one_names(
+    interface, name, title
+):
+    ((found, figure),) = DRAWN["contacts"](of_three_partners(interface))
+    assert (found, figure.get_suptitle()) == (name, title)
 
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
