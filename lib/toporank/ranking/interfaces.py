@@ -40,7 +40,8 @@ LISTED = 6
 """Interfaces or partners that a sentence names."""
 LOOKS = {"doubtful": "is doubtful", "wrong": "looks wrong"}
 LEAST = 10
-"""Residues, and pairs of them, of a large interface."""
+"""Residues, and pairs of them, of a large interface; contacts of one that a third partner raises.
+"""
 MAIN, SIDE, BESIDE = "main", "side contact", "beside the antibody"
 """Roles of an interface: the number of the decoy is about the main ones."""
 
@@ -63,8 +64,9 @@ class InterfaceRow(NamedTuple):
     chains : the same partners as the decoy's own file calls them; empty where it does not have both
     role : `MAIN`, `SIDE` or `BESIDE`; empty where the partners do not touch
     n_contacts : pairs of residues with heavy atoms nearer than 5 Å, the rows of contacts.csv
-    looks : `quality_word` of DockQ; empty without
+    looks : what it is in a word, see `word_of`
     pair_iptm, pair_pae : of the predictor, as in `confidence.pair_confidence`
+    dockq_alone : DockQ before a third partner raised it
     """
 
     target: str
@@ -82,6 +84,7 @@ class InterfaceRow(NamedTuple):
     looks: str = ""
     pair_iptm: float | None = None
     pair_pae: float | None = None
+    dockq_alone: float | None = None
 
 
 def interface_table(
@@ -181,7 +184,11 @@ def scored_interfaces(
             if of_row is None:
                 row = row._replace(status=Status.FAILED)
             else:
-                row = row._replace(dockq=of_row.pred_dockq, network_sd=of_row.pred_sd)
+                row = row._replace(
+                    dockq=of_row.pred_dockq,
+                    network_sd=of_row.pred_sd,
+                    dockq_alone=of_row.pred_dockq,
+                )
         scored.append(row)
     return scored
 
@@ -193,7 +200,7 @@ def with_contacts(
 
     Partners that lie right to a third lie right to each other. So DockQ is no lower than that of
     the weaker of two such interfaces, as far as the contacts agree: no more than their mean quality
-    (docs/research/scorer.md#several-interfaces).
+    (docs/research/scorer.md#several-interfaces). Few contacts say too little.
 
     contacts : as from `residue_quality.with_quality`
     """
@@ -215,12 +222,35 @@ def with_contacts(
             if of_decoy and row.n_ca_pairs is not None:
                 qualities = _qualities(row, of_decoy)
                 row = row._replace(n_contacts=len(qualities))
-                if row.dockq is not None and row.role != SIDE and qualities:
+                is_large = row.role != SIDE and len(qualities) >= LEAST
+                if row.dockq is not None and is_large:
                     third = _by_third_partners(row.interface.split(":"), dockq_of)
                     agreed = min(third, float(np.mean(qualities)))
                     row = row._replace(dockq=max(row.dockq, round(agreed, DECIMALS)))
             rows.append(row)
     return rows
+
+
+def dockq_of_chains(
+    table: Iterable[InterfaceRow],
+) -> dict[DecoyKey, dict[frozenset[str], float]]:
+    """Return two chains of a decoy with several interfaces → DockQ to expect of theirs.
+
+    Chains are those of the file.
+    """
+    dockq: dict[DecoyKey, dict[frozenset[str], float]] = {}
+    for key, group in groupby(table, key=itemgetter(0, 1)):
+        of_decoy: dict[frozenset[str], float] = {}
+        n_scored = 0
+        for row in group:
+            if row.dockq is not None:
+                n_scored += 1
+                partners = (row.chains or row.interface).split(":")
+                for pair in product(*map(chains_of, partners)):
+                    of_decoy[frozenset(pair)] = row.dockq
+        if n_scored > 1:
+            dockq[key] = of_decoy
+    return dockq
 
 
 def _qualities(
@@ -262,7 +292,7 @@ def described(
             pair = said.get(row.chains or row.interface, OfPair())
             rows.append(
                 row._replace(
-                    looks="" if row.dockq is None else quality_word(row.dockq),
+                    looks=word_of(row),
                     pair_iptm=_if_known(pair.iptm),
                     pair_pae=_if_known(pair.pae),
                 )
@@ -371,13 +401,20 @@ def quality_word(dockq: float | None) -> str:
     return "doubtful" if shown >= ACCEPTABLE else "wrong"
 
 
-def in_a_word(row: Any) -> str:
-    """Return what people read of an interface. row : of the table of interfaces."""
+def word_of(row: Any) -> str:
+    """Return what an interface is: of a main one how good, of any other why it does not count.
+
+    row : of the table of interfaces, with its role
+    """
     if row.role == MAIN:
         return quality_word(row.dockq)
-    if row.status == APART:
-        return f"apart, {row.closest:.0f} Å"
     return row.role or row.status
+
+
+def in_a_word(row: Any) -> str:
+    """Return what people read of an interface: `word_of`, and how far apart its partners are."""
+    word = word_of(row)
+    return f"{word}, {row.closest:.0f} Å" if word == APART else word
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:
@@ -471,108 +508,3 @@ def listed(items: Sequence[str], before_last: str = "and") -> str:
     n_more = len(items) - LISTED
     items = [*items[:LISTED], f"{n_more} more"] if n_more > 0 else [*items]
     return f" {before_last} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
-
-
-def summaries(table: Iterable[InterfaceRow]) -> pd.DataFrame:
-    """Return the interfaces of each decoy in one row; decoys without known interfaces are left out.
-
-    Returns
-    -------
-    DataFrame with target, decoy, `n_interfaces` in contact, and the smallest and the mean DockQ to
-    expect of its main interfaces, `min_interface` and `mean_interface`; `weakest_interface` is the
-    name of the one with the smallest, where there are several; `of_antibody`, whether others were
-    left out beside those of an antibody; `weak_partners`, as from that function
-    """
-    table = list(table)
-    weak = {}
-    for key, of_decoy in groupby(table, key=itemgetter(0, 1)):
-        weak[key] = weak_partners(of_decoy)
-    rows = pd.DataFrame(table, columns=InterfaceRow._fields).astype({"dockq": float})
-    rows = rows[rows["n_ca_pairs"].notna()].sort_values(["dockq", "interface"])
-    rows["touches"] = rows["n_ca_pairs"] > 0
-    rows["beside"] = rows["role"] == BESIDE
-    of_all = rows.groupby(KEY, as_index=False)
-    summary = of_all.agg(n_interfaces=("touches", "sum"), of_antibody=("beside", "any"))
-    keys = zip(summary["target"], summary["decoy"], strict=True)
-    summary["weak_partners"] = [weak[key] for key in keys]
-    of_main = rows[rows["role"] == MAIN].groupby(KEY, as_index=False)
-    main = of_main.agg(
-        min_interface=("dockq", "min"),
-        mean_interface=("dockq", "mean"),
-        weakest_interface=("interface", "first"),
-        n_main=("dockq", "count"),
-    )
-    main["mean_interface"] = main["mean_interface"].round(DECIMALS)
-    has_several = main.pop("n_main") > 1
-    main["weakest_interface"] = main["weakest_interface"].where(has_several, "")
-    return summary.merge(main, how="left", on=KEY)
-
-
-def headline(
-    whole: float, mean: float, *, of_antibody: bool, has_weak_partner: bool
-) -> float:
-    """Return the number of a decoy.
-
-    Where a partner is weak the whole is not better than its interfaces on average: a graph of the
-    whole sees that partner by few contacts or none (docs/research/scorer.md#several-interfaces).
-
-    Parameters
-    ----------
-    whole : DockQ to expect of the whole
-    mean : of its main interfaces, nan where none is scored
-    of_antibody : as in `summaries`
-    has_weak_partner : whether `weak_partners` names one
-
-    Examples
-    --------
-    >>> headline(0.8, 0.6, of_antibody=False, has_weak_partner=False)
-    0.7
-    >>> headline(0.8, 0.6, of_antibody=False, has_weak_partner=True)
-    0.6
-    """
-    if np.isnan(whole) or np.isnan(mean):
-        return whole
-    of_both = round((whole + mean) / 2, DECIMALS)
-    if of_antibody:
-        return mean
-    return min(of_both, mean) if has_weak_partner else of_both
-
-
-def with_headlines(
-    scores: Iterable[Score], table: Iterable[InterfaceRow]
-) -> list[Score]:
-    """Return the scores of decoys with their number in place of that of the whole.
-
-    What its program ranks first has the highest of its target.
-
-    table : as from `with_roles`
-    """
-    means = {}
-    of_antibodies = set()
-    weak = set()
-    for key, group in groupby(table, key=itemgetter(0, 1)):
-        of_decoy = list(group)
-        of_main = [row.dockq for row in of_decoy if row.role == MAIN]
-        values = [dockq for dockq in of_main if dockq is not None]
-        if values:
-            means[key] = round(sum(values) / len(values), DECIMALS)
-        if any(row.role == BESIDE for row in of_decoy):
-            of_antibodies.add(key)
-        if weak_partners(of_decoy):
-            weak.add(key)
-    numbered = []
-    highest: dict[str, float] = {}
-    for score in scores:
-        key = score.target, score.decoy
-        number = headline(
-            score.pred_dockq,
-            means.get(key, np.nan),
-            of_antibody=key in of_antibodies,
-            has_weak_partner=key in weak,
-        )
-        highest[score.target] = max(number, highest.get(score.target, number))
-        numbered.append(score._replace(pred_dockq=number))
-    return [
-        score._replace(pred_dockq=highest[score.target]) if score.is_first else score
-        for score in numbered
-    ]

@@ -13,7 +13,8 @@ import pandas as pd
 
 from toporank.building.compared import ComparedDecoy
 from toporank.building.coverage import CoverageRow
-from toporank.ranking.interfaces import InterfaceRow, headline, summaries
+from toporank.ranking.headlines import headline, summaries
+from toporank.ranking.interfaces import InterfaceRow
 from toporank.ranking.verdict import in_words, with_verdicts
 from toporank.scorer.prediction import KEY, Estimate, Score
 from toporank.structures.identity import Status

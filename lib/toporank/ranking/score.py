@@ -32,14 +32,15 @@ from toporank.confidence.table import AUTO, PlddtChoice, best_measured, of_copie
 from toporank.features.registry import FeatureChoice
 from toporank.features.steps import graph_metadata
 from toporank.files.packfile import PackedGraphs
+from toporank.ranking.headlines import with_headlines
 from toporank.ranking.interfaces import (
     MAIN,
     antibodies_of,
     described,
+    dockq_of_chains,
     interface_table,
     scored_interfaces,
     with_contacts,
-    with_headlines,
     with_roles,
 )
 from toporank.ranking.model_table import COMPLEX, score_record
@@ -48,7 +49,7 @@ from toporank.ranking.target_result import TargetCache, TargetResult
 from toporank.scorer.judge import Judge, how_far_to_trust, read_judge
 from toporank.scorer.judging import judged
 from toporank.scorer.prediction import NOTHING, Predictions
-from toporank.scorer.residue_quality import with_quality
+from toporank.scorer.residue_quality import with_interface_quality, with_quality
 from toporank.scorer.scorer import Scorer
 from toporank.structures.identity import Status
 
@@ -182,7 +183,6 @@ class TargetScorer:
                 duplicate_of=copies.get((row.target, row.decoy), "")
             )
         compared = stored_contacts(built, coverage, store)
-
         scores = predicted.scores
         if judge:
             stated = (
@@ -194,15 +194,19 @@ class TargetScorer:
         of_decoys = {
             (one.target, one.decoy): one for one in scores if not one.interface
         }
+        quality = judge.quality if judge else None
         residues, contacts = with_quality(
             predicted.residues,
             predicted.contacts,
             {key: score.pred_dockq for key, score in of_decoys.items()},
             compared,
             copies,
-            judge.quality if judge else None,
+            quality,
         )
         interfaces = with_contacts(scored_interfaces(table, scores), contacts)
+        residues, contacts = with_interface_quality(
+            residues, contacts, dockq_of_chains(interfaces), quality
+        )
         contacts = contact_rows(contacts, residues)
         interfaces = described(
             interfaces, contacts, lambda key: matrices_of_decoy(built, key, store)

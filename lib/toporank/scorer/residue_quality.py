@@ -116,8 +116,66 @@ def with_quality(
     quality : of the scorer; without it, quality is the mean of network and agreement
     """
     residues, contacts = with_agreement(residues, contacts, scores, compared, copy_of)
-    residues["pred_quality"] = _mean_of_both(residues)
-    contacts["pred_quality"] = _mean_of_both(contacts)
+    return _judged(residues, contacts, quality)
+
+
+def with_interface_quality(
+    residues: pd.DataFrame,
+    contacts: pd.DataFrame,
+    dockq: Mapping[DecoyKey, Mapping[frozenset[str], float]],
+    quality: QualityCurves | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables with quality by DockQ of each interface in place of that of its decoy.
+
+    A residue goes by the mean over its contacts; one that has none, over the interfaces of its
+    chain.
+
+    Parameters
+    ----------
+    residues, contacts : as from `with_quality`, which says what `quality` is
+    dockq : of decoys with several interfaces: two chains → DockQ of theirs
+    """
+    if not dockq:
+        return residues, contacts
+    of_contacts = []
+    columns = (contacts[name] for name in (*KEY, "first", "second"))
+    for target, decoy, *ends in zip(*columns, strict=True):
+        chains = frozenset(end.rpartition(":")[0] for end in ends)
+        of_contacts.append(dockq.get((target, decoy), {}).get(chains))
+    of_interface = pd.Series(of_contacts, contacts.index, dtype=float)
+    contacts = contacts.assign(pred_dockq=of_interface.fillna(contacts["pred_dockq"]))
+    ends = contacts.melt(
+        [*KEY, "pred_dockq"], ["first", "second"], value_name="residue"
+    )
+    mean = ends.groupby([*KEY, "residue"])["pred_dockq"].mean()
+    keys = pd.MultiIndex.from_frame(residues[[*KEY, "residue"]])
+    of_residue = mean.reindex(keys).set_axis(residues.index)
+    chain = residues["residue"].str.rpartition(":")[0]
+    places = pd.MultiIndex.from_arrays([residues["target"], residues["decoy"], chain])
+    of_chain = _of_chains(dockq).reindex(places).set_axis(residues.index)
+    of_residue = of_residue.fillna(of_chain)
+    residues = residues.assign(pred_dockq=of_residue.fillna(residues["pred_dockq"]))
+    return _judged(residues, contacts, quality)
+
+
+def _of_chains(
+    dockq: Mapping[DecoyKey, Mapping[frozenset[str], float]],
+) -> pd.Series:
+    """The mean DockQ of the interfaces of each chain, by target, decoy and chain."""
+    rows = []
+    for key, of_decoy in dockq.items():
+        for chains, value in of_decoy.items():
+            rows += [(*key, chain, value) for chain in chains]
+    table = pd.DataFrame(rows, columns=[*KEY, "chain", "dockq"])
+    return table.groupby([*KEY, "chain"])["dockq"].mean()
+
+
+def _judged(
+    residues: pd.DataFrame, contacts: pd.DataFrame, quality: QualityCurves | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables with `pred_quality`."""
+    residues = residues.assign(pred_quality=_mean_of_both(residues))
+    contacts = contacts.assign(pred_quality=_mean_of_both(contacts))
     if quality and len(contacts):
         has_contacts = residues["touched"] > 0
         by_curves = quality.residues(measures(residues))

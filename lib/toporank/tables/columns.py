@@ -55,7 +55,7 @@ VERDICT_REASON = Column(
 WEAKEST = Column(
     "weakest_interface",
     str,
-    "of several main interfaces the one with the lowest DockQ",
+    "of several main interfaces the one with the lowest DockQ; of equal ones, by `dockq_alone`",
     "weakest interface",
     page=MORE,
 )
@@ -312,7 +312,11 @@ INTERFACES = Table(
         ),
         Column("n_ca_pairs", WHOLE, "pairs of residues within 10 Å (CA)"),
         Column("closest", float, "Å between the nearest CA atoms"),
-        replace(DOCKQ, meaning="expected DockQ of the interface"),
+        replace(
+            DOCKQ,
+            meaning="expected DockQ of the interface, two of which are equal where a third "
+            "partner raised one: partners that lie right to a third lie right to each other",
+        ),
         NETWORK_SD,
         replace(
             STATUS,
@@ -329,8 +333,8 @@ INTERFACES = Table(
         Column(
             "role",
             str,
-            "`main`, `side contact` or `beside the antibody`: DockQ of the model is about the "
-            "main ones",
+            "`main`, `side contact` (few contacts of partners that have others) or `beside the "
+            "antibody`: DockQ of the model is about the main ones",
         ),
         Column(
             "n_contacts",
@@ -342,7 +346,7 @@ INTERFACES = Table(
         Column(
             "looks",
             str,
-            "`right`, `doubtful` or `wrong`, by its DockQ: from 0.49, from 0.23 or below",
+            "`right` (DockQ from 0.49), `doubtful` (from 0.23) or `wrong`; its role if not main",
             page=SHOWN,
         ),
         Column(
@@ -362,6 +366,7 @@ INTERFACES = Table(
             1,
             SHOWN,
         ),
+        Column("dockq_alone", float, "expected DockQ before a third partner raised it"),
     ),
 )
 QUALITY = (

@@ -15,16 +15,17 @@ from toporank.chains.chain import ResidueId
 from toporank.confidence.matrices import Matrices
 from toporank.errors import ConfidenceError
 from toporank.features.interface import Meeting
+from toporank.ranking.headlines import summaries, with_headlines
 from toporank.ranking.interfaces import (
     InterfaceRow,
     described,
+    dockq_of_chains,
+    in_a_word,
     interface_table,
     quality_word,
     scored_interfaces,
-    summaries,
     weak_partners,
     with_contacts,
-    with_headlines,
     with_roles,
 )
 from toporank.ranking.model_table import model_table, score_record
@@ -214,36 +215,81 @@ def test_pairs_have_a_word_and_what_the_predictor_says_of_them(known, expected):
             raise ConfidenceError("nothing lies beside it")
         return said
 
-    found = described(table, contacts, matrices)
-    assert [row.looks for row in found] == ["right", "", "wrong"]
+    found = described(with_roles(table), contacts, matrices)
+    assert [row.looks for row in found] == ["right", "no score", "wrong"]
     numbers = [(row.pair_iptm, row.pair_pae) for row in found]
     assert numbers == [*expected, (None, None)]
 
 
 @pytest.mark.parametrize(
-    ("dockq", "quality", "expected"),
+    ("dockq", "quality", "n_contacts", "expected"),
     [
-        ((0.2, 0.9, 0.8), 0.9, (0.8, 0.9, 0.8)),
-        ((0.2, 0.9, 0.8), 0.5, (0.5, 0.9, 0.8)),  # its contacts agree by half
-        ((0.2, 0.9, 0.1), 0.9, (0.2, 0.9, 0.2)),  # the third is no help
-        ((0.2, 0.9, None), 0.9, (0.2, 0.9, None)),
+        ((0.2, 0.9, 0.8), 0.9, 10, (0.8, 0.9, 0.8)),
+        ((0.2, 0.9, 0.8), 0.9, 9, (0.2, 0.9, 0.8)),  # it has too few of them
+        ((0.2, 0.9, 0.8), 0.5, 10, (0.5, 0.9, 0.8)),  # its contacts agree by half
+        ((0.2, 0.9, 0.1), 0.9, 10, (0.2, 0.9, 0.2)),  # the third is no help
+        ((0.2, 0.9, None), 0.9, 10, (0.2, 0.9, None)),
     ],
 )
 def test_partners_that_lie_right_to_a_third_lie_right_to_each_other(
-    dockq, quality, expected
+    dockq, quality, n_contacts, expected
 ):
     names = ("A:B", "A:C", "B:C")
-    table = [touch(name, 30, 90, q) for name, q in zip(names, dockq, strict=True)]
-    contacts = pd.DataFrame(
-        {
-            "target": "T",
-            "decoy": "m",
-            "first": ["A:1", "A:1", "B:1"],
-            "second": ["B:1", "C:1", "C:1"],
-            "pred_quality": [quality, 0.9, 0.9],
-        }
+    table = [
+        touch(name, 30, 90, q)._replace(dockq_alone=q)
+        for name, q in zip(names, dockq, strict=True)
+    ]
+    rows = []
+    for name, of_interface in zip(names, (quality, 0.9, 0.9), strict=True):
+        first, second = name.split(":")
+        n = n_contacts if name == "A:B" else 10
+        rows += [(f"{first}:{k}", f"{second}:1", of_interface) for k in range(n)]
+    contacts = pd.DataFrame(rows, columns=["first", "second", "pred_quality"])
+    found = with_contacts(with_roles(table), contacts.assign(target="T", decoy="m"))
+    assert tuple(row.dockq for row in found) == expected
+    assert tuple(row.dockq_alone for row in found) == dockq
+
+
+def test_chains_of_a_model_with_several_interfaces_have_the_dockq_of_theirs():
+    table = [
+        touch("A+B:C", 30, 90, 0.8)._replace(chains="H+L:X"),
+        touch("A+B:D", 30, 90, 0.1)._replace(chains="H+L:Y"),
+        touch("C:D", 0, 0, None)._replace(chains="X:Y"),
+        touch("A+B:C", 30, 90, 0.8)._replace(decoy="n"),  # its only one
+    ]
+    expected = {"HX": 0.8, "LX": 0.8, "HY": 0.1, "LY": 0.1}
+    of_model = {frozenset(pair): dockq for pair, dockq in expected.items()}
+    assert dockq_of_chains(table) == {("T", "m"): of_model}
+
+
+def test_of_interfaces_that_a_third_partner_made_equal_the_weakest_is_so_by_itself():
+    rows = [
+        touch("A:B", 30, 90, 0.8),
+        touch("A:C", 30, 90, 0.8),
+        touch("B:C", 30, 90, 0.9),
+    ]
+    alone = (0.8, 0.3, 0.9)
+    table = [
+        row._replace(dockq_alone=one) for row, one in zip(rows, alone, strict=True)
+    ]
+    (found,) = summaries(with_roles(table))["weakest_interface"]
+    assert found == "A:C"
+
+
+def test_one_pair_has_one_word_in_the_table_and_where_people_read_it():
+    table = with_roles(
+        [
+            touch("A:B", 40, 90, 0.6),
+            touch("B:C", 40, 90, 0.3),
+            touch("A:C", 4, 3, 0.1),
+            touch("C:D", 0, 0, None),
+        ]
     )
-    assert tuple(row.dockq for row in with_contacts(table, contacts)) == expected
+    nothing = pd.DataFrame(columns=["target", "decoy"])
+    found = described(table, nothing, lambda key: None)
+    words = ["right", "doubtful", "side contact", "apart"]
+    assert [row.looks for row in found] == words
+    assert [in_a_word(row) for row in found] == [*words[:3], "apart, 5 Å"]
 
 
 def rows(**contacts: list[int]) -> list[InterfaceRow]:

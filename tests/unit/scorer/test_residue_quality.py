@@ -19,6 +19,7 @@ from toporank.scorer.residue_quality import (
     quality_table,
     touched,
     with_agreement,
+    with_interface_quality,
     with_quality,
 )
 
@@ -141,6 +142,35 @@ def test_with_curves_it_is_what_they_say():
     assert contacts["pred_quality"].tolist() == pytest.approx(
         QUALITY.contacts(measures(contacts))
     )
+
+
+def of_three_partners(score: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A decoy whose chain A touches B and C with a residue each; C:9 touches nothing."""
+    return with_quality(
+        residues_of("a", **dict.fromkeys(("A:1", "B:1", "A:2", "C:1", "C:9"), 0.9)),
+        contacts_of(("A:1", "B:1"), ("A:2", "C:1")),
+        {("T", "a"): score},
+        lambda key: Compared(key[1], content({1, 2})),
+        {},
+        QUALITY,
+    )
+
+
+def test_of_several_interfaces_each_lends_its_contacts_and_residues_its_own_dockq():
+    dockq = {frozenset("AB"): 0.9, frozenset("AC"): 0.1}
+    tables = of_three_partners(0.6)
+    found = with_interface_quality(*tables, {("T", "a"): dockq}, QUALITY)
+    for table, of_wrong, of_right in zip(
+        found, of_three_partners(0.1), of_three_partners(0.9), strict=True
+    ):
+        names = table["residue" if "residue" in table else "second"]
+        is_wrong = names.isin(["A:2", "C:1", "C:9"])
+        expected = of_right["pred_quality"].where(~is_wrong, of_wrong["pred_quality"])
+        assert table["pred_quality"].tolist() == expected.tolist()
+        assert table["pred_quality"][is_wrong].max() < table["pred_quality"].max() - 0.1
+    unchanged = with_interface_quality(*tables, {("T", "z"): dockq}, QUALITY)
+    for table, before in zip(unchanged, tables, strict=True):
+        assert table.equals(before)
 
 
 def test_a_residue_counts_the_residues_that_it_touches_and_one_that_touches_none_the_mean_of_the_others():
