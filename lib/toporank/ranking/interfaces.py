@@ -412,9 +412,22 @@ def word_of(row: Any) -> str:
 
 
 def in_a_word(row: Any) -> str:
-    """Return what people read of an interface: `word_of`, and how far apart its partners are."""
+    """Return what people read of an interface.
+
+    It is `word_of`, with the distance of partners that are apart, and with its own DockQ where that
+    alone looks wrong and a third partner raised it.
+    """
     word = word_of(row)
-    return f"{word}, {row.closest:.0f} Å" if word == APART else word
+    if word == APART:
+        return f"{word}, {row.closest:.0f} Å"
+    return f"{word}, alone {row.dockq_alone:.2f}" if is_contradicted(row) else word
+
+
+def is_contradicted(row: Any) -> bool:
+    """Return whether an interface looks wrong alone, and better only by a third partner."""
+    if row.role != MAIN or pd.isna(row.dockq_alone) or pd.isna(row.dockq):
+        return False
+    return quality_word(row.dockq_alone) == "wrong" != quality_word(row.dockq)
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from toporank.ranking.interfaces import (
     SIDE,
     InterfaceRow,
     apart,
+    is_contradicted,
     listed,
     quality_word,
 )
@@ -130,7 +131,10 @@ def target_table(
             measure.astype(float).groupby(stated["target"]).max().reindex(table.index)
             for measure in (between, ranking)
         ]
-        table["p_interact"] = p_interact(*highest).round(4)
+        # the curves were measured for two proteins
+        is_pair = table["partners"].fillna("").str.count(":") < 2
+        table["p_interact"] = p_interact(*(one.where(is_pair) for one in highest))
+        table["p_interact"] = table["p_interact"].round(4)
     table = table.join(_of_notes(notes)).reset_index()
     return _most_promising_first(typed(table, TARGETS.kinds))
 
@@ -206,8 +210,11 @@ def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
         elif row.dockq is None:
             others.append(f"{row.interface} has no score")
         else:
+            number = f"{row.dockq:.2f}"
+            if is_contradicted(row):
+                number += f", alone {row.dockq_alone:.2f}"
             of_word.setdefault(quality_word(row.dockq), []).append(
-                f"{row.interface} ({row.dockq:.2f})"
+                f"{row.interface} ({number})"
             )
     parts = []
     for word, names in of_word.items():

@@ -190,5 +190,8 @@ def counted(verdicts: pd.Series, between: str = " ") -> list[str]:
 
 
 def classes_of(dockq: pd.Series) -> list[str]:
-    """Return the CAPRI class of each expected DockQ; empty where it is unknown."""
-    return ["" if np.isnan(value) else class_of(value) for value in dockq]
+    """Return the CAPRI class of each expected DockQ, by the digits that people read.
+
+    It is empty where DockQ is unknown.
+    """
+    return ["" if np.isnan(value) else class_of(round(value, 2)) for value in dockq]

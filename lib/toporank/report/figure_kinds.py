@@ -74,7 +74,8 @@ class FigureChoice:
         name = shortened(self.models["decoy"].tolist())[places]
         start = "" if name.startswith(model.target) else f"{model.target}, "
         score = f":\nDockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
-        return f"{start}{name}{score}"
+        weak = model.weak_partners.partition(" (")[0]
+        return f"{start}{name}{score}{', ' if weak else ''}{weak}"
 
 
 def choice_of(

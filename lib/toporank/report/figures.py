@@ -126,6 +126,8 @@ def screen_figure(targets: pd.DataFrame, name: str, columns: int = 1) -> Figure:
         raise ConfigError(
             "no target has a score", where=name, remedy="models.csv has the reasons"
         )
+    if len(scored) < len(targets):
+        parts.append(f"{len(targets) - len(scored)} not scored")
     title = f"{name}: {len(targets)} complexes, {', '.join(parts)}"
     return _intervals(scored, "target", title, columns)
 

@@ -83,7 +83,7 @@ function unmark(kept = null) {
 }
 
 // rows, columns: sides. colour: of a cell, [r, g, b] or null. words: of a cell. mean: words on the mean of a region. choose: takes the residues of rows and columns.
-function matrixFigure({ title, text, scale, rows, columns, colour, words, mean = () => "", choose }) {
+function matrixFigure({ title, text, scale, rows, columns, colour, words, mean = null, choose, named = (a, b) => `${a} and ${b}` }) {
   const canvas = make("canvas", { width: columns.n, height: rows.n, tabindex: 0, role: "img", "aria-label": `${title}. ${text} Arrow keys read it, Shift selects, Enter shows it in the structure.` });
   const context = canvas.getContext("2d"), image = context.createImageData(columns.n, rows.n);
   for (let r = 0; r < rows.n; r++) for (let c = 0; c < columns.n; c++) {
@@ -107,7 +107,7 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, mean =
     const [r, height] = [Math.min(from.r, to.r), Math.abs(from.r - to.r) + 1], [c, width] = [Math.min(from.c, to.c), Math.abs(from.c - to.c) + 1];
     for (const [key, value] of Object.entries({ x: c, y: r, width, height })) rect.setAttribute(key, value);
     const span = (side, start, n) => n > 1 ? `${side.label(start)} to ${side.label(start + n - 1)}` : side.label(start);
-    output.textContent = width * height > 1 ? `${span(rows, r, height)} and ${span(columns, c, width)}${mean(r, height, c, width)}` : words(r, c);
+    output.textContent = width * height > 1 ? named(span(rows, r, height), span(columns, c, width)) + (mean?.(r, height, c, width) ?? "") : words(r, c);
     return { r, height, c, width };
   };
   const clear = () => { from = null; choose([], []); };
@@ -167,6 +167,7 @@ function paeFigure(matrix, model, choose) {
     text: `Dark blocks beside the diagonal: the predictor is sure how two chains lie to each other.${each}`,
     colour: (r, c) => ramp(PAE, matrix.value(r, c) / 30),
     words: (r, c) => `aligned on ${side.label(r)}, error of ${side.label(c)}: ${fixed(matrix.value(r, c), 1)} Å`,
+    named: (a, b) => `aligned on ${a}, error of ${b}`,
     mean: meanOf(matrix, " Å", 1),
   });
 }

@@ -113,9 +113,14 @@ function showInterface(map) {
   const figure = contactFigure(map ?? maps[0], box.model, choose);
   box.map.replaceWith(figure);
   box.map = figure;
-  for (const { frame } of box.children) frame?.(...(map?.name.split(":") ?? ["", ""]).map(partner => partner.split("+")));
+  framePair(map?.name);
   choose(...[map?.a ?? [], map?.b ?? []].map(labels => labels.map(label => placeOf(box.model, label))));
   if (viewer && shown === box.model) look();
+}
+
+// A frame around the blocks of a pair in all matrices; without a name, none.
+function framePair(name = ":") {
+  for (const { frame } of document.getElementById("pictures").children) frame?.(...name.split(":").map(partner => partner.split("+")));
 }
 
 function weakest({ quality, residues }) {
@@ -219,9 +224,13 @@ function look() {
 
 // Residues that were chosen in a matrix, which keeps its mark.
 function choose(rows, columns, figure = null) {
+  const box = document.getElementById("pictures"), isElsewhere = state.pair && figure && figure !== box.map;
   unmark(figure);
   picked = [new Set(rows), new Set(columns)];
-  if (viewer && shown === document.getElementById("pictures").model) paint();
+  if (isElsewhere) { setPair(""); framePair(); }  // the region is selected in place of the pair
+  if (!viewer || shown !== box.model) return;
+  paint();
+  if (isElsewhere) look();
 }
 
 // Name, pLDDT and quality of the residue under the pointer.

@@ -80,10 +80,12 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
         return ""
     known = int(targets["p_interact"].notna().sum())
     if not known:
+        lacking = "there is neither it nor AlphaFold-Multimer's ranking_debug.json"
+        if targets["iptm"].notna().any():
+            lacking = "it was measured for two proteins, and these complexes have more"
         return (
             "TopoRank predicts whether a model is right, not whether the proteins interact. The "
-            "predictor's ipTM says that best, and there is neither it nor AlphaFold-Multimer's "
-            "ranking_debug.json beside these models."
+            f"predictor's ipTM says that best, and {lacking}."
         )
     of_all = f", known for {known} of {len(targets)}" if known < len(targets) else ""
     return (

@@ -37,7 +37,7 @@ MEASURES = {
     "residues": ("network", "touched", "decoy", AGREEMENT),
     "contacts": ("network", "nearness", "decoy", AGREEMENT),
 }
-"""What the curves go by, see `measures`."""
+"""What the curves take, see `measures`."""
 
 
 class Curves(Section):
@@ -68,7 +68,7 @@ class QualityCurves(Section):
 
 
 def measures(table: pd.DataFrame) -> pd.DataFrame:
-    """Return what the curves go by.
+    """Return what the curves take.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def with_interface_quality(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables with quality by DockQ of each interface in place of that of its decoy.
 
-    A residue goes by the mean over its contacts; one that has none, over the interfaces of its
+    A residue has the mean over its contacts; one that has none, over the interfaces of its
     chain.
 
     Parameters

@@ -314,8 +314,8 @@ INTERFACES = Table(
         Column("closest", float, "Å between the nearest CA atoms"),
         replace(
             DOCKQ,
-            meaning="expected DockQ of the interface, two of which are equal where a third "
-            "partner raised one: partners that lie right to a third lie right to each other",
+            meaning="expected DockQ of the interface; two are equal where a third partner raised "
+            "one: partners that lie right to a third lie right to each other",
         ),
         NETWORK_SD,
         replace(

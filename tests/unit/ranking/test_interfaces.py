@@ -30,6 +30,7 @@ from toporank.ranking.interfaces import (
 )
 from toporank.ranking.model_table import model_table, score_record
 from toporank.ranking.partner_hints import hints, partners_doubt, partners_hint
+from toporank.ranking.target_table import interfaces_in_words
 from toporank.scorer.prediction import Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import INTERFACES
@@ -378,6 +379,17 @@ def touch(name: str, residues: int, pairs: int, dockq: float | None) -> Interfac
 
 
 def test_an_interface_is_right_from_a_medium_dockq_on():
+    raised = met("m", "A:B", 0.51, role="main")
+    of_its_own = [raised._replace(dockq_alone=alone) for alone in (0.11, 0.4, None)]
+    assert [in_a_word(row) for row in of_its_own] == [
+        "right, alone 0.11",
+        "right",
+        "right",
+    ]
+    other = met("m", "B:C", 0.8, role="main")
+    assert interfaces_in_words([of_its_own[0], other]) == (
+        "B:C (0.80) and A:B (0.51, alone 0.11) look right"
+    )
     words = [quality_word(dockq) for dockq in (0.49, 0.48, 0.23, 0.22)]
     assert words == ["right", "doubtful", "doubtful", "wrong"]
 

@@ -16,7 +16,7 @@ from toporank.building.compared import ComparedDecoy
 from toporank.comparing.homology.chain_tables import ChainRow
 from toporank.confidence.table import Confidence
 from toporank.ranking.agreement import with_predictor
-from toporank.ranking.interfaces import InterfaceRow
+from toporank.ranking.interfaces import InterfaceRow, with_roles
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import model_table
 from toporank.ranking.target_table import target_notes, target_table
@@ -231,3 +231,11 @@ def test_pairs_of_a_screen_have_a_probability_to_interact_from_the_highest_iptm(
     )
     assert both["p_interact"].round(2).to_dict() == {"T": 0.86, "U": 0.26}
     assert Case(TWO, confidence=confidence[:2]).table()["p_interact"].isna().all()
+    of_three = [met(of, name) for of in TWO["T"] for name in ("A:B", "B:C")]
+    table = Case(
+        {**TWO, "U": {"a": 0.9}}, confidence=confidence, interfaces=with_roles(of_three)
+    ).table()
+    assert table.set_index("target")["p_interact"].notna().to_dict() == {
+        "T": False,
+        "U": True,
+    }, "the curve was measured for two proteins"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from toporank.chains.complex_kinds import ANTIBODY, RECEPTOR
 from toporank.layout import repository
-from toporank.ranking.verdict import RULES, Grounds, verdict_of
+from toporank.ranking.verdict import RULES, Grounds, classes_of, verdict_of
 
 SURE = Grounds(
     dockq=0.7, low=0.5, high=0.9, p_acceptable=0.9, confidence=0.8, consensus=0.6
@@ -50,6 +51,15 @@ def test_a_model_is_at_most_one_to_check_where_evidence_is_missing(
     assert verdict.word == word
     assert reason in verdict.reason
     assert bool(reason) == bool(verdict.reason)
+
+
+def test_the_class_is_that_of_the_digits_that_are_shown():
+    assert classes_of(pd.Series([0.799, 0.794, 0.226, None])) == [
+        "high",
+        "medium",
+        "acceptable",
+        "",
+    ]
 
 
 def test_the_documentation_has_the_rules_of_the_verdict():

@@ -47,6 +47,9 @@ def test_models_and_targets_are_shown_with_their_intervals_in_the_width_of_a_col
     assert figure.get_figwidth() == figures.WIDTHS[1]
     figure = figures.screen_figure(scored.targets, "screen", columns=2)
     assert figure.get_suptitle() == "screen: 2 complexes, 1 believe, 1 do not believe"
+    lost = scored.targets.assign(verdict=["believe", ""], dockq=[0.9, None])
+    figure = figures.screen_figure(lost, "screen", columns=2)
+    assert figure.get_suptitle() == "screen: 2 complexes, 1 believe, 1 not scored"
     assert figure.get_figwidth() == figures.WIDTHS[2]
     with pytest.raises(ConfigError, match="no model of this target has a score"):
         figures.ranking_figure(models[models["dockq"].isna()])
@@ -129,6 +132,7 @@ def of_three_partners(interface: str = "") -> FigureChoice:
             "interface": ["A:B", "A:C"],
             "chains": ["A:B", "A:C"],
             "dockq": [0.8, 0.17],
+            "dockq_alone": [0.8, 0.17],
             "role": [MAIN, SIDE],
             "status": "ok",
             **key,
@@ -139,7 +143,8 @@ def of_three_partners(interface: str = "") -> FigureChoice:
     contacts = pd.DataFrame([contact | {"chain_2": chain} for chain in "BC"])
     partners = {("T", "m"): (("A",), ("B",), ("C",))}
     scored = SimpleNamespace(interfaces=rows, contacts=contacts, partners=partners)
-    model = SimpleNamespace(**key, dockq=0.7, verdict="believe")
+    weak = "C looks wrong (B:C, 10 residues, 0.21)"
+    model = SimpleNamespace(**key, dockq=0.7, verdict="check", weak_partners=weak)
     return FigureChoice(scored, pd.DataFrame([key]), model, interface=interface)
 
 
@@ -153,7 +158,9 @@ def of_three_partners(interface: str = "") -> FigureChoice:
 def test_contacts_are_drawn_of_main_interfaces_and_of_others_that_one_names(
     interface, name, title
 ):
-    ((found, figure),) = DRAWN["contacts"](of_three_partners(interface))
+    choice = of_three_partners(interface)
+    assert choice.title == "T, m:\nDockQ 0.70, check, C looks wrong"
+    ((found, figure),) = DRAWN["contacts"](choice)
     assert (found, figure.get_suptitle()) == (name, title)
 
 

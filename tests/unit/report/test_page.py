@@ -629,6 +629,21 @@ def test_a_row_selects_a_model_and_all_that_is_shown_follows(browser, with_pae):
     assert_quiet(page)
 
 
+def test_a_region_takes_the_place_of_a_pair_that_was_selected(browser, with_pae):
+    page = opened(browser, with_pae)
+    wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
+    pair = "showInterface(mapOf(state.pair = 'A:B', document.getElementById('pictures').model))"
+    framed = "document.querySelector('.framed').getAttribute('d').length > 0"
+    for figure, keeps in (("turned", True), ("matrix:not(.turned)", False)):
+        page.run(pair)
+        assert page.run(framed)
+        page.run(f"choose([0, 1], [2], document.querySelector('.{figure}'))")
+        assert page.run("state.pair") == ("A:B" if keeps else "")
+        assert page.run(framed) is keeps
+        assert page.run("picked.map(residues => residues.size)") == [2, 1]
+    assert_quiet(page)
+
+
 KEY_DOWN = """document.querySelector('.matrix canvas').dispatchEvent(
     new KeyboardEvent('keydown', {{ key: '{key}', shiftKey: {shift}, bubbles: true }}))"""
 
@@ -647,7 +662,8 @@ def test_a_region_of_the_pae_is_chosen_by_keys_or_by_the_pointer(browser, with_p
     assert re.fullmatch(r"aligned on A \d+ \w+, error of A \d+ \w+: 0.0 Å", read)
     page.run(KEY_DOWN.format(key="ArrowDown", shift="true"))
     (read,) = texts(page, ".matrix:not(.turned) output")
-    assert re.fullmatch(r"A .* to A .* and A \d+ \w+: 0.0 Å on average", read)
+    words = r"aligned on A .* to A .*, error of A \d+ \w+: 0.0 Å on average"
+    assert re.fullmatch(words, read)
     page.run("document.querySelector('.matrix').frame(['A'], ['B'])")
     blocks = page.run("document.querySelector('.framed').getAttribute('d')").split("M")
     n_first = page.run("document.querySelector('.matrix path').getAttribute('d')")

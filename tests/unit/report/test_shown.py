@@ -100,9 +100,13 @@ def test_a_screen_has_a_row_for_the_most_promising_and_sums_up_the_verdicts(tmp_
         "T00     believe   0.90  0.80 to 1.00         90 %  m                1  caveat",
     ]
     assert [line.split()[0] for line in lines[1:11]] == [f"T{i:02}" for i in range(10)]
-    assert lines[11:16] == [
+    assert lines[11:13] == [
         "TopoRank does not read scores.json in folder T00, which looks like a predictor's file",
         "(docs/inputs.md lists the names that it reads)",
+    ]
+    assert lines[13].startswith("  T00: TopoRank does not use all files"), "its caveat"
+    start = next(i for i, line in enumerate(lines) if line.startswith("14 targets"))
+    assert lines[start : start + 3] == [
         "14 targets: believe 3, check 7, do not believe 3, not scored 1",
         "4 more in targets.csv; 1 has a caveat",
         "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty",
@@ -144,6 +148,8 @@ def test_of_new_targets_rank_and_score_of_the_predictor_are_shown_and_other_firs
     lines = answer(scored, tmp_path)
     assert "predictor's" in lines[0]
     assert lines[1].endswith("new, caveat")
+    n_caveats = sum("its confidence" in line for line in lines)
+    assert n_caveats == (len(firsts) if len(firsts) <= 3 else 0), "few are printed"
     assert "rank 1 (0.90)" in lines[1]
     assert "rank 2 (0.50)" in lines[3]
     said = "of 1 the predictor ranks another model first; in all of these the two bind alike"

@@ -18,15 +18,16 @@ def test_p_interact_rises_with_iptm_and_is_unknown_without():
 
 
 @pytest.mark.parametrize(
-    ("known", "sentence"),
+    ("known", "iptm", "sentence"),
     [
-        ([0.9], ""),
-        ([np.nan, np.nan], "there is neither it nor AlphaFold-Multimer's"),
-        ([0.9, np.nan], "Sort by “interact”, known for 1 of 2: the chance"),
-        ([0.9, 0.1], "9 of 10 pairs were true."),
+        ([0.9], 0.8, ""),
+        ([np.nan] * 2, np.nan, "there is neither it nor AlphaFold-Multimer's"),
+        ([np.nan] * 2, 0.6, "it was measured for two proteins, and these complexes"),
+        ([0.9, np.nan], 0.8, "Sort by “interact”, known for 1 of 2: the chance"),
+        ([0.9, 0.1], 0.8, "9 of 10 pairs were true."),
     ],
 )
-def test_a_screen_says_which_number_to_use(known, sentence):
-    said = interaction_sentence(pd.DataFrame({"p_interact": known}))
+def test_a_screen_says_which_number_to_use(known, iptm, sentence):
+    said = interaction_sentence(pd.DataFrame({"p_interact": known, "iptm": iptm}))
     assert sentence in said
     assert bool(said) == (len(known) > 1)

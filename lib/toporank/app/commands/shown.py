@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from toporank.app.request import Request
     from toporank.app.score_folder import ScoringInput
 
+FEW_CAVEATS = 3
+"""Targets whose caveats are printed below a table."""
 IN_DETAIL, LISTED = 2, 10
 """Targets up to which each has several lines; of more, those that have a row each."""
 INDENT = "  "
@@ -92,6 +94,7 @@ def answer(
         lines += _overview(targets, best, terminal)
         for text in _unread(scored):
             lines += terminal.wrapped("", text)
+        lines += _few_caveats(targets, terminal)
         lines += _about_all(targets, terminal)
     if targets["p_acceptable"].isna().all() and targets["dockq"].notna().any():
         lines += terminal.wrapped("", WITHOUT_CALIBRATION)
@@ -227,6 +230,18 @@ def _overview(
         }
         rows.append(cells)
     return _table(rows, terminal, ["target", "best model"])
+
+
+def _few_caveats(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
+    """The first caveat of each target, where so few have one that they can be read."""
+    warned = targets[targets["caveats"] != ""]
+    lines: list[str] = []
+    if len(warned) <= FEW_CAVEATS:
+        for row in warned.itertuples():
+            lines += terminal.wrapped(
+                f"{row.target}:", row.caveats.split(BETWEEN)[0], INDENT
+            )
+    return lines
 
 
 def _of_predictor(row: Any) -> str:
