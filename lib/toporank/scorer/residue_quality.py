@@ -135,7 +135,7 @@ def with_interface_quality(
     residues, contacts : as from `with_quality`, which says what `quality` is
     dockq : of decoys with several interfaces: two chains → DockQ of theirs
     """
-    if not dockq:
+    if not dockq or residues.empty:  # networks that give no local quality
         return residues, contacts
     of_contacts = []
     columns = (contacts[name] for name in (*KEY, "first", "second"))

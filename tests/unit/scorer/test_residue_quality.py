@@ -168,6 +168,9 @@ def test_of_several_interfaces_each_lends_its_contacts_and_residues_its_own_dock
         expected = of_right["pred_quality"].where(~is_wrong, of_wrong["pred_quality"])
         assert table["pred_quality"].tolist() == expected.tolist()
         assert table["pred_quality"][is_wrong].max() < table["pred_quality"].max() - 0.1
+    nothing = [table[:0] for table in tables]  # of networks without local quality
+    for table in with_interface_quality(*nothing, {("T", "a"): dockq}, QUALITY):
+        assert table.empty
     unchanged = with_interface_quality(*tables, {("T", "z"): dockq}, QUALITY)
     for table, before in zip(unchanged, tables, strict=True):
         assert table.equals(before)
