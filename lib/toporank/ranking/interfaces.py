@@ -427,7 +427,8 @@ def is_contradicted(row: Any) -> bool:
     """Return whether an interface looks wrong alone, and better only by a third partner."""
     if row.role != MAIN or pd.isna(row.dockq_alone) or pd.isna(row.dockq):
         return False
-    return quality_word(row.dockq_alone) == "wrong" != quality_word(row.dockq)
+    is_better = quality_word(row.dockq) != "wrong"
+    return is_better and quality_word(row.dockq_alone) == "wrong"
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:

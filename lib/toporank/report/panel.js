@@ -124,7 +124,7 @@ const classWord = dockq => data.classes[data.thresholds.filter(least => dockq >=
 const interfacesOf = (i, k) => data.interfaces[T.target[i]]?.[k] ?? { words: "", rows: [] };
 
 const isRight = row => /^right/.test(row.word);
-const hasDoubtful = (i, k) => interfacesOf(i, k).rows.some(row => row.role === "main" && row.dockq != null && (!isRight(row) || row.word !== "right"));
+const hasDoubtful = (i, k) => interfacesOf(i, k).rows.some(row => row.role === "main" && row.dockq != null && row.word !== "right");
 
 // Which interfaces are good and which are not; beside a caution, which are good all the same.
 function interfacesInWords(i, k) {

@@ -171,7 +171,7 @@ function put(i, k, model, isNew) {
   box.setAttribute("aria-label", `Structure of ${M[i].decoy[k]}: ${partners}, ${touching.size} residues in contact. Arrow keys turn it.`);
   hover(box);
   paint();
-  if (view) viewer.setView(view);
+  if (view && !state.pair) viewer.setView(view);
   else look();
   viewer.render();
   box.dataset.drawn = M[i].decoy[k];

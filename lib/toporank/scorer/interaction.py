@@ -80,7 +80,7 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
         return ""
     known = int(targets["p_interact"].notna().sum())
     if not known:
-        lacking = "there is neither it nor AlphaFold-Multimer's ranking_debug.json"
+        lacking = "neither it nor AlphaFold-Multimer's ranking_debug.json lies beside these models"
         if targets["iptm"].notna().any():
             lacking = "it was measured for two proteins, and these complexes have more"
         return (

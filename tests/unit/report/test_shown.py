@@ -157,6 +157,18 @@ def test_of_new_targets_rank_and_score_of_the_predictor_are_shown_and_other_firs
     assert max(map(len, lines[:4])) <= 100
 
 
+def test_an_order_by_confidence_is_called_after_its_measure(tmp_path):
+    targets = {f"T{i}": {"a": 0.9, "b": 0.8} for i in range(3)}
+    said = [
+        Confidence(target, model, "", iptm=0.7, interface_plddt=plddt, status="ok")
+        for target in targets
+        for model, plddt in (("a", 81.0), ("b", 90.0))
+    ]
+    lines = answer(scored_in(tmp_path, targets, confidence=said), tmp_path)
+    assert "rank 2 by interface pLDDT" in lines[1], "ipTM is equal and decides nothing"
+    assert max(map(len, lines[:4])) <= 100
+
+
 def test_lines_fit_and_long_names_lose_their_middle(tmp_path):
     name = "fold_" + "x" * 90
     targets = {f"{name}_{i}": {f"{name}_model": 0.5} for i in range(3)}

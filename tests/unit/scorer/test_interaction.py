@@ -21,7 +21,11 @@ def test_p_interact_rises_with_iptm_and_is_unknown_without():
     ("known", "iptm", "sentence"),
     [
         ([0.9], 0.8, ""),
-        ([np.nan] * 2, np.nan, "there is neither it nor AlphaFold-Multimer's"),
+        (
+            [np.nan] * 2,
+            np.nan,
+            "neither it nor AlphaFold-Multimer's ranking_debug.json lies beside these",
+        ),
         ([np.nan] * 2, 0.6, "it was measured for two proteins, and these complexes"),
         ([0.9, np.nan], 0.8, "Sort by “interact”, known for 1 of 2: the chance"),
         ([0.9, 0.1], 0.8, "9 of 10 pairs were true."),

@@ -223,7 +223,7 @@ def _overview(
             "acceptable": _percent(row.p_acceptable),
             "best model": row.best,
             "models": f"{row.n_scored}",
-            "predictor's": _of_predictor(row),
+            "predictor's": _of_predictor(row, best.loc[row.target]),
             "ipTM": _number(row.iptm, 2),
             "interact": _percent(row.p_interact),
             "": ", ".join(marks),
@@ -244,13 +244,13 @@ def _few_caveats(targets: pd.DataFrame, terminal: Terminal) -> list[str]:
     return lines
 
 
-def _of_predictor(row: Any) -> str:
-    """Rank and score that the predictor gives to the best model, among several."""
+def _of_predictor(row: Any, best: pd.Series) -> str:
+    """Rank and score that the predictor gives to the best model of a target, among several."""
     if pd.isna(row.predictor_rank) or row.n_models == 1:
         return "–"
     rank = f"rank {row.predictor_rank}"
     if row.predictor_order == DERIVED:
-        return f"{rank} by pLDDT" if pd.isna(row.iptm) else f"{rank} by ipTM"
+        return f"{rank} by {best['predictor_measure']}"
     known = pd.notna(row.predictor_score)
     return f"{rank} ({row.predictor_score:.2f})" if known else rank
 
