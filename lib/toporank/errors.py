@@ -68,6 +68,10 @@ class StructureError(TopoRankError):
     """A decoy file cannot be read as a protein complex."""
 
 
+class OverlapError(StructureError):
+    """A chain lies inside another one."""
+
+
 class OtherFileError(StructureError):
     """A file is whole, but holds no structure."""
 

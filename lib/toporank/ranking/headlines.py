@@ -13,7 +13,8 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from toporank.ranking.interfaces import BESIDE, MAIN, InterfaceRow, weak_partners
+from toporank.ranking.interface_words import weak_partners
+from toporank.ranking.interfaces import BESIDE, MAIN, InterfaceRow
 from toporank.scorer.prediction import DECIMALS, KEY, Score
 
 

@@ -8,12 +8,11 @@ elsewhere. Where an antibody meets an antigen, the number is the mean over their
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby, product
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,11 +22,7 @@ from toporank.building.coverage import CoverageRow
 from toporank.chains.kmers import ANTIBODY
 from toporank.chains.partners import chains_of, partner_name, read_chain_map
 from toporank.comparing.homology.chain_tables import ChainRow
-from toporank.confidence.matrices import Matrices
-from toporank.confidence.pair_confidence import OfPair, of_pairs
-from toporank.errors import TopoRankError
 from toporank.features.interface import Meeting
-from toporank.metrics import ACCEPTABLE, MEDIUM
 from toporank.scorer.prediction import DECIMALS, KEY, Score
 from toporank.structures.identity import DecoyKey, Status
 
@@ -36,9 +31,6 @@ APART, ABSENT = "apart", "absent"
 a chain lacks.
 """
 
-LISTED = 6
-"""Interfaces or partners that a sentence names."""
-LOOKS = {"doubtful": "is doubtful", "wrong": "looks wrong"}
 LEAST = 10
 """Residues, and pairs of them, of a large interface; contacts of one that a third partner raises.
 """
@@ -67,6 +59,7 @@ class InterfaceRow(NamedTuple):
     looks : what it is in a word, see `word_of`
     pair_iptm, pair_pae : of the predictor, as in `confidence.pair_confidence`
     dockq_alone : DockQ before a third partner raised it
+    good_contacts : contacts with a quality of `SURE` or more
     """
 
     target: str
@@ -85,6 +78,7 @@ class InterfaceRow(NamedTuple):
     pair_iptm: float | None = None
     pair_pae: float | None = None
     dockq_alone: float | None = None
+    good_contacts: int | None = None
 
 
 def interface_table(
@@ -264,46 +258,6 @@ def _qualities(
     return qualities
 
 
-def described(
-    table: Iterable[InterfaceRow],
-    contacts: pd.DataFrame,
-    matrices: Callable[[DecoyKey], Matrices],
-) -> list[InterfaceRow]:
-    """Return the table with `looks`, and what predictors say of pairs in decoys with several.
-
-    What their files lack, or why they are not used, confidence.csv says.
-
-    Parameters
-    ----------
-    contacts : rows of contacts.csv
-    matrices : those of a decoy; raises TopoRankError or OSError where there are none
-    """
-    of_decoys = dict(list(contacts.groupby(KEY)))
-    rows = []
-    for key, group in groupby(table, key=itemgetter(0, 1)):
-        of_decoy = list(group)
-        known = [row for row in of_decoy if row.n_ca_pairs is not None]
-        said: dict[str, OfPair] = {}
-        if len(known) > 1 and key in of_decoys:
-            pairs = [row.chains or row.interface for row in known]
-            with contextlib.suppress(TopoRankError, OSError):
-                said = of_pairs(matrices(key), of_decoys[key], pairs)
-        for row in of_decoy:
-            pair = said.get(row.chains or row.interface, OfPair())
-            rows.append(
-                row._replace(
-                    looks=word_of(row),
-                    pair_iptm=_if_known(pair.iptm),
-                    pair_pae=_if_known(pair.pae),
-                )
-            )
-    return rows
-
-
-def _if_known(value: float) -> float | None:
-    return None if np.isnan(value) else round(value, DECIMALS)
-
-
 def _by_third_partners(
     pair: list[str], dockq_of: Mapping[frozenset[str], float]
 ) -> float:
@@ -338,11 +292,11 @@ def with_roles(
     for _, group in groupby(table, key=itemgetter(0, 1)):
         of_decoy = list(group)
         asked = _asked(of_decoy, antibodies)
-        attached = _attached(of_decoy)
+        large = attached(of_decoy)
         main = set()
         for row in asked:
             both = row.interface.split(":")
-            if _size(row) >= LEAST or not attached.issuperset(both):
+            if _size(row) >= LEAST or not large.issuperset(both):
                 main.add(row)
         main = main or set(asked)
         for row in of_decoy:
@@ -374,151 +328,14 @@ def _asked(
     return binding if len(sides) > 1 else touching
 
 
-def _attached(rows: Iterable[InterfaceRow]) -> set[str]:
-    """The partners of a decoy that have a large interface."""
-    attached = set()
+def attached(rows: Iterable[InterfaceRow]) -> set[str]:
+    """Return the partners of a decoy that have a large interface."""
+    large = set()
     for row in rows:
         if _size(row) >= LEAST:
-            attached.update(row.interface.split(":"))
-    return attached
+            large.update(row.interface.split(":"))
+    return large
 
 
 def _size(row: InterfaceRow) -> int:
     return min(row.n_residues or 0, row.n_ca_pairs or 0)
-
-
-def quality_word(dockq: float | None) -> str:
-    """Return what DockQ to expect of an interface means in a word, by the digits that are shown.
-
-    >>> quality_word(0.6), quality_word(0.227), quality_word(0.1), quality_word(None)
-    ('right', 'doubtful', 'wrong', 'no score')
-    """
-    if dockq is None or pd.isna(dockq):
-        return "no score"
-    shown = round(dockq, 2)
-    if shown >= MEDIUM:
-        return "right"
-    return "doubtful" if shown >= ACCEPTABLE else "wrong"
-
-
-def word_of(row: Any) -> str:
-    """Return what an interface is: of a main one how good, of any other why it does not count.
-
-    row : of the table of interfaces, with its role
-    """
-    if row.role == MAIN:
-        return quality_word(row.dockq)
-    return row.role or row.status
-
-
-def in_a_word(row: Any) -> str:
-    """Return what people read of an interface.
-
-    It is `word_of`, with the distance of partners that are apart, and with its own DockQ where that
-    alone looks wrong and a third partner raised it.
-    """
-    word = word_of(row)
-    if word == APART:
-        return f"{word}, {row.closest:.0f} Å"
-    return f"{word}, alone {row.dockq_alone:.2f}" if is_contradicted(row) else word
-
-
-def is_contradicted(row: Any) -> bool:
-    """Return whether an interface looks wrong alone, and better only by a third partner."""
-    if row.role != MAIN or pd.isna(row.dockq_alone) or pd.isna(row.dockq):
-        return False
-    is_better = quality_word(row.dockq) != "wrong"
-    return is_better and quality_word(row.dockq_alone) == "wrong"
-
-
-def best_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Return interfaces in the order in which people read them."""
-    return table.sort_values(["dockq", "interface"], ascending=[False, True])
-
-
-def apart(rows: Iterable[InterfaceRow]) -> list[str]:
-    """Return which partners of a decoy touch no other, in sentences. rows : of the decoy."""
-    nearest: dict[str, tuple[float, str]] = {}
-    touching = set()
-    for row in rows:
-        if row.n_ca_pairs is None or row.closest is None:
-            continue
-        partners = (row.chains or row.interface).split(":")
-        if row.n_ca_pairs:
-            touching.update(partners)
-        for partner, other in (partners, partners[::-1]):
-            place = row.closest, other
-            nearest[partner] = min(place, nearest.get(partner, place))
-    return [
-        f"partner {partner} touches no other (the closest is {other}, {closest:.1f} Å away)"
-        for partner, (closest, other) in sorted(nearest.items())
-        if partner not in touching
-    ]
-
-
-def weak_partners(rows: Iterable[InterfaceRow]) -> str:
-    """Return which partners of a decoy touch nothing or little, or look wrong, in words.
-
-    Of three partners or more each needs an interface that looks right
-    (docs/research/scorer.md#several-interfaces).
-
-    rows : of the decoy, with roles
-
-    Examples
-    --------
-    >>> touch = ("A:B", 86, 0.8, MAIN), ("B:C", 4, 0.04, MAIN), ("A:D", 0, None, "")
-    >>> weak_partners(
-    ...     InterfaceRow("T", "m", name, n, n, 5.0, dockq, None, "ok", role=role)
-    ...     for name, n, dockq, role in touch
-    ... )
-    'D touches nothing and C is hardly attached (B:C, 4 residues, 0.04)'
-    """
-    rows = [row for row in rows if row.n_ca_pairs is not None]
-    attached = _attached(rows)
-    contacts: dict[tuple[str, str], list[InterfaceRow]] = {}
-    for row in rows:
-        names = (row.chains or row.interface).split(":")
-        for place in zip(names, row.interface.split(":"), strict=True):
-            of_partner = contacts.setdefault(place, [])
-            if row.n_ca_pairs:
-                of_partner.append(row)
-    asked = [row for row in rows if row.role == MAIN]
-    has_three = len(set(":".join(row.interface for row in asked).split(":"))) > 2
-    is_about_all = has_three and all(row.role != BESIDE for row in rows)
-    if is_about_all and not any(map(_is_right, asked)):
-        return "no interface looks right"
-    nothing = []
-    weak = []
-    for (name, partner), touching in sorted(contacts.items()):
-        where = f" ({'; '.join(map(_sketched, touching))})"
-        if not touching:
-            nothing.append(name)
-        elif attached and partner not in attached:
-            weak.append(f"{name} is hardly attached{where}")
-        elif is_about_all and not any(map(_is_right, touching)):
-            best = max(row.dockq or 0.0 for row in touching)
-            weak.append(f"{name} {LOOKS[quality_word(best)]}{where}")
-    if len(nothing) == len(contacts):
-        return ""
-    if nothing:
-        verb = "touches" if len(nothing) == 1 else "touch"
-        weak.insert(0, f"{listed(nothing)} {verb} nothing")
-    return listed(weak)
-
-
-def _is_right(row: InterfaceRow) -> bool:
-    return row.dockq is None or quality_word(row.dockq) == "right"
-
-
-def _sketched(row: InterfaceRow) -> str:
-    """Name, size and DockQ of an interface, such as `B:C, 4 residues, 0.04`."""
-    name = row.chains or row.interface
-    size = f"{row.n_residues} residue{'s' * (row.n_residues != 1)}"
-    return f"{name}, {size}" + ("" if row.dockq is None else f", {row.dockq:.2f}")
-
-
-def listed(items: Sequence[str], before_last: str = "and") -> str:
-    """Items with commas, and a word before the last, at most `LISTED`."""
-    n_more = len(items) - LISTED
-    items = [*items[:LISTED], f"{n_more} more"] if n_more > 0 else [*items]
-    return f" {before_last} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))

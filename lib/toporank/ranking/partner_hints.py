@@ -9,7 +9,8 @@ from operator import attrgetter
 from toporank.chains.body_names import lines_of_targets
 from toporank.chains.immune import ImmuneDomain, alike, domains_of
 from toporank.chains.partners import chains_of, partner_name
-from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow, quality_word
+from toporank.ranking.interface_words import word_of
+from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow
 
 MOST_HINTS = 3
 MOST_CHAINS = 12
@@ -90,7 +91,7 @@ def partners_doubt(
 
 def _all_right(rows: Iterable[InterfaceRow]) -> bool:
     """Whether the main interfaces have scores and all look right."""
-    words = {quality_word(row.dockq) for row in rows if row.role == MAIN}
+    words = {word_of(row) for row in rows if row.role == MAIN}
     return words == {"right"}
 
 

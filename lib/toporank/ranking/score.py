@@ -33,10 +33,10 @@ from toporank.features.registry import FeatureChoice
 from toporank.features.steps import graph_metadata
 from toporank.files.packfile import PackedGraphs
 from toporank.ranking.headlines import with_headlines
+from toporank.ranking.interface_words import described
 from toporank.ranking.interfaces import (
     MAIN,
     antibodies_of,
-    described,
     dockq_of_chains,
     interface_table,
     scored_interfaces,

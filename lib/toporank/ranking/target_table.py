@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,16 +15,15 @@ from toporank.confidence.table import INCOMPLETE, OK, Confidence
 from toporank.lookup import by_decoy
 from toporank.programs.catalogue import program_called
 from toporank.ranking.agreement import OtherFirst, other_first
-from toporank.ranking.interfaces import (
+from toporank.ranking.interface_words import (
     LISTED,
-    MAIN,
-    SIDE,
-    InterfaceRow,
+    all_have_a_right_one,
     apart,
     is_contradicted,
     listed,
-    quality_word,
+    word_of,
 )
+from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, SIDE_CHAINS, distinct_models
 from toporank.ranking.partner_hints import partners_doubt, partners_hint
@@ -176,10 +176,12 @@ def _of_best(interfaces: Iterable[InterfaceRow]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
-def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
+def interfaces_in_words(rows: Iterable[InterfaceRow], caution: str = "") -> str:
     """Return which interfaces of a decoy are good and which are doubtful.
 
     It is empty where the decoy has fewer than two.
+
+    caution : words that name some of them already; these are left out
 
     Examples
     --------
@@ -196,9 +198,10 @@ def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
     A:C (5 residues) is a side contact and does not count
     """
     rows = list(rows)
-    touching = [row for row in rows if row.role]
     if len(rows) < 2:
         return ""
+    named = set(re.split(r"[\s(),;]+", caution))
+    touching = [row for row in rows if row.role and row.interface not in named]
     of_word: dict[str, list[str]] = {}
     others = []
     for row in sorted(touching, key=lambda row: (-(row.dockq or 0.0), row.interface)):
@@ -213,9 +216,7 @@ def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
             number = f"{row.dockq:.2f}"
             if is_contradicted(row):
                 number += f", alone {row.dockq_alone:.2f}"
-            of_word.setdefault(quality_word(row.dockq), []).append(
-                f"{row.interface} ({number})"
-            )
+            of_word.setdefault(word_of(row), []).append(f"{row.interface} ({number})")
     parts = []
     for word, names in of_word.items():
         one = len(names) == 1
@@ -224,6 +225,8 @@ def interfaces_in_words(rows: Iterable[InterfaceRow]) -> str:
             "wrong": "looks" if one else "look",
         }
         parts.append(f"{listed(names)} {verb.get(word, 'is' if one else 'are')} {word}")
+    if len(of_word) > 1 and all_have_a_right_one(rows):
+        parts.append("every partner has one that looks right")
     return "; ".join([*parts, *others[:LISTED]])
 
 

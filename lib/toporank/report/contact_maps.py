@@ -12,9 +12,7 @@ import pandas as pd
 
 from toporank.chains.partners import Partners
 from toporank.lookup import places_of
-
-SURE = 0.5
-"""Quality from which a contact counts as right."""
+from toporank.ranking.interface_words import SURE
 
 
 def contact_maps(contacts: pd.DataFrame, partners: Partners) -> list[dict[str, Any]]:

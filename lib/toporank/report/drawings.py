@@ -23,7 +23,7 @@ from toporank.confidence.matrices import Matrices, matrices_of
 from toporank.errors import TopoRankError
 from toporank.finding.graph_files import SUFFIX
 from toporank.programs.catalogue import files_of_model, looked_for, place_of
-from toporank.ranking.interfaces import listed
+from toporank.ranking.interface_words import listed
 from toporank.ranking.scored import Scored, ScoredTargets
 from toporank.report.contact_maps import contact_maps
 from toporank.report.packed import packed_matrices, packed_model

@@ -12,7 +12,8 @@ import pandas as pd
 
 from toporank.confidence.table import INCOMPLETE
 from toporank.errors import ConfidenceError, ConfigError
-from toporank.ranking.interfaces import MAIN, in_a_word
+from toporank.ranking.interface_words import in_a_word
+from toporank.ranking.interfaces import MAIN
 from toporank.ranking.scored import Scored, of_models
 from toporank.report import figures
 from toporank.report.contact_maps import contact_maps

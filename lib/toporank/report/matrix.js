@@ -82,8 +82,8 @@ function unmark(kept = null) {
   }
 }
 
-// rows, columns: sides. colour: of a cell, [r, g, b] or null. words: of a cell. mean: words on the mean of a region. choose: takes the residues of rows and columns.
-function matrixFigure({ title, text, scale, rows, columns, colour, words, mean = null, choose, named = (a, b) => `${a} and ${b}` }) {
+// rows, columns: sides. colour: of a cell, [r, g, b] or null. words: of a cell. mean: of regions, in words. choose: takes the residues of rows and columns.
+function matrixFigure({ title, text, scale, rows, columns, colour, words, mean = null, ofPair = false, choose, named = (a, b) => `${a} and ${b}` }) {
   const canvas = make("canvas", { width: columns.n, height: rows.n, tabindex: 0, role: "img", "aria-label": `${title}. ${text} Arrow keys read it, Shift selects, Enter shows it in the structure.` });
   const context = canvas.getContext("2d"), image = context.createImageData(columns.n, rows.n);
   for (let r = 0; r < rows.n; r++) for (let c = 0; c < columns.n; c++) {
@@ -107,7 +107,7 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, mean =
     const [r, height] = [Math.min(from.r, to.r), Math.abs(from.r - to.r) + 1], [c, width] = [Math.min(from.c, to.c), Math.abs(from.c - to.c) + 1];
     for (const [key, value] of Object.entries({ x: c, y: r, width, height })) rect.setAttribute(key, value);
     const span = (side, start, n) => n > 1 ? `${side.label(start)} to ${side.label(start + n - 1)}` : side.label(start);
-    output.textContent = width * height > 1 ? named(span(rows, r, height), span(columns, c, width)) + (mean?.(r, height, c, width) ?? "") : words(r, c);
+    output.textContent = width * height > 1 ? named(span(rows, r, height), span(columns, c, width)) + (mean ? `: ${mean([[r, height, c, width]])} on average` : "") : words(r, c);
     return { r, height, c, width };
   };
   const clear = () => { from = null; choose([], []); };
@@ -141,22 +141,28 @@ function matrixFigure({ title, text, scale, rows, columns, colour, words, mean =
   });
   // A frame around the blocks of two partners, which are lists of chains.
   figure.frame = (first, second) => {
-    const blocks = [];
+    const blocks = [], regions = [];
     for (const a of rows.chains) for (const b of columns.chains) {
       const isPair = first.includes(a.chain) && second.includes(b.chain) || second.includes(a.chain) && first.includes(b.chain);
-      if (isPair) blocks.push(`M${b.start} ${a.start}H${b.end}V${a.end}H${b.start}Z`);
+      if (!isPair) continue;
+      blocks.push(`M${b.start} ${a.start}H${b.end}V${a.end}H${b.start}Z`);
+      regions.push([a.start, a.end - a.start, b.start, b.end - b.start]);
     }
+    if (ofPair && regions.length) output.textContent = `${first.join("+")} and ${second.join("+")}, all residues of both: ${mean(regions)} on average`;
     figure.querySelector(".framed").setAttribute("d", blocks.join(""));
   };
   return figure;
 }
 
-// In words, the mean of a region of a matrix.
+// In words, the mean over regions of a matrix: first row, rows, first column, columns of each.
 function meanOf(matrix, unit, digits) {
-  return (r, height, c, width) => {
-    let sum = 0;
-    for (let a = r; a < r + height; a++) for (let b = c; b < c + width; b++) sum += matrix.value(a, b);
-    return `: ${fixed(sum / (height * width), digits)}${unit} on average`;
+  return regions => {
+    let sum = 0, n = 0;
+    for (const [r, height, c, width] of regions) {
+      for (let a = r; a < r + height; a++) for (let b = c; b < c + width; b++) sum += matrix.value(a, b);
+      n += height * width;
+    }
+    return `${fixed(sum / n, digits)}${unit}`;
   };
 }
 
@@ -168,7 +174,7 @@ function paeFigure(matrix, model, choose) {
     colour: (r, c) => ramp(PAE, matrix.value(r, c) / 30),
     words: (r, c) => `aligned on ${side.label(r)}, error of ${side.label(c)}: ${fixed(matrix.value(r, c), 1)} Å`,
     named: (a, b) => `aligned on ${a}, error of ${b}`,
-    mean: meanOf(matrix, " Å", 1),
+    mean: meanOf(matrix, " Å", 1), ofPair: true,
   });
 }
 

@@ -25,7 +25,8 @@ from toporank.finding.graph_files import SUFFIX
 from toporank.lookup import places_of
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.agreement import DERIVED
-from toporank.ranking.interfaces import BESIDE, SIDE, apart, best_first, in_a_word
+from toporank.ranking.interface_words import apart, best_first, in_a_word
+from toporank.ranking.interfaces import BESIDE, SIDE
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import OUT_OF_DOMAIN, interfaces_in_words
@@ -62,6 +63,7 @@ OF_INTERFACES = [
     "interface",
     "n_residues",
     "n_contacts",
+    "good_contacts",
     "dockq",
     "role",
     "pair_iptm",
@@ -290,8 +292,9 @@ def interfaces_of(scored: Scored) -> dict[str, dict[int, dict[str, Any]]]:
     """
     facts = scored.facts
     places = facts.groupby("target", sort=False).cumcount()
-    keys = zip(facts["target"], facts["decoy"], strict=True)
+    keys = list(zip(facts["target"], facts["decoy"], strict=True))
     place_of = dict(zip(keys, places.tolist(), strict=True))
+    caution_of = dict(zip(keys, facts["weak_partners"].fillna(""), strict=True))
     rows = scored.interfaces
     rows = rows[rows.groupby(KEY)["interface"].transform("size") > 1]
     named = rows["chains"].where(rows["chains"] != "", rows["interface"])
@@ -302,8 +305,9 @@ def interfaces_of(scored: Scored) -> dict[str, dict[int, dict[str, Any]]]:
     for (target, decoy), of_model in rows.groupby(KEY, sort=False):
         place = place_of[target, decoy]
         records = list(of_model.itertuples(index=False))
-        words = [interfaces_in_words(records)]
-        if place:
+        caution = caution_of[target, decoy]
+        words = [interfaces_in_words(records, caution)]
+        if place and not caution:
             words += apart(records)
         shown.setdefault(target, {})[place] = {
             "words": "; ".join(filter(None, words)),

@@ -47,7 +47,7 @@ function saysOf(i, k) {
   const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain]).filter(text => text && !(weak && text.includes(weak)));
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
     <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
-    ${weak ? `<p class="caution">${wrapped(weak)}.</p>` : ""}${paragraphs([interfacesInWords(i, k)].filter(Boolean), !weak && hasDoubtful(i, k) ? "caution" : "")}
+    ${weak ? `<p class="caution">${wrapped(weak)}.</p>` : ""}${paragraphs([interfacesOf(i, k).words].filter(Boolean), !weak && hasDoubtful(i, k) ? "caution" : "")}
     ${axis(m, k)}<p class="ends" aria-hidden="true"><span>0 wrong</span><span>1 identical</span></p>
     <p>${interval}${nothing}${probable}</p>${paragraphs([seenWords(i), predictorWords(i, k)].filter(Boolean))}
     ${caveats.length ? `<div class="caveats">${paragraphs(caveats)}</div>` : ""}
@@ -100,7 +100,7 @@ function whyOf(i, k) {
     const isBeside = interfacesOf(i, k).rows.some(({ role }) => role === data.beside);
     const isMean = at("weak_partners") && hundredths(at("dockq")) === hundredths(at("mean_interface"));
     const ofMain = isBeside ? "the mean of its interfaces with the antibody, which alone count"
-      : isMean ? "the mean of its main interfaces: where a partner looks wrong, the whole is no better"
+      : isMean ? "the mean of its main interfaces: where a partner is weak, the whole is no better"
       : `the mean of that and of its main interfaces, which have <b>${fixed(at("mean_interface"))}</b> on average`;
     lines.push(`<b>${fixed(at("dockq"))}</b>, ${ofMain}`);
   }
@@ -123,16 +123,10 @@ const classWord = dockq => data.classes[data.thresholds.filter(least => dockq >=
 
 const interfacesOf = (i, k) => data.interfaces[T.target[i]]?.[k] ?? { words: "", rows: [] };
 
-const isRight = row => /^right/.test(row.word);
-const hasDoubtful = (i, k) => interfacesOf(i, k).rows.some(row => row.role === "main" && row.dockq != null && row.word !== "right");
-
-// Which interfaces are good and which are not; beside a caution, which are good all the same.
-function interfacesInWords(i, k) {
-  const { words, rows } = interfacesOf(i, k);
-  if (!M[i].weak_partners?.[k]) return words;
-  const right = rows.filter(row => row.role === "main" && isRight(row)).map(row => `${row.interface} (${fixed(row.dockq)})`);
-  return right.length ? `${listed(right)} ${right.length > 1 ? "look" : "looks"} right` : "";
-}
+const firstWord = row => row.word.split(",")[0];
+const isRight = row => firstWord(row) === "right";
+const WORD_TONES = { right: "v0", doubtful: "v1", wrong: "v2" };
+const hasDoubtful = (i, k) => interfacesOf(i, k).rows.some(row => row.role === "main" && row.dockq != null && !isRight(row));
 
 function mapOf(name, model) {
   const turned = name.split(":").reverse().join(":");
@@ -140,15 +134,15 @@ function mapOf(name, model) {
 }
 
 function drawInterfaces(i, k, model) {
-  const rows = interfacesOf(i, k).rows.map(row => ({ ...row, map: mapOf(row.interface, model) }));
+  const { rows } = interfacesOf(i, k), isThere = row => model && row.n_residues != null;
   const box = document.getElementById("interfaces");
   if (rows.length < 2) return box.replaceChildren();
   const columns = [
-    ["chains", "name", row => row.map ? `<button type="button" class="link" aria-pressed="false">${pairOf(row, model)}</button>` : pairOf(row, model)],
-    ["dockq", "", row => row.dockq == null ? DASH : row.role === "main" ? `<span class="verdict ${classTone(row.dockq)}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : fixed(row.dockq)],
+    ["chains", "name", row => isThere(row) ? `<button type="button" class="link" aria-pressed="false">${pairOf(row, model)}</button>` : pairOf(row, model)],
+    ["dockq", "", row => row.dockq == null ? DASH : row.role === "main" ? `<span class="verdict ${WORD_TONES[firstWord(row)]}" title="${classWord(row.dockq)}">${fixed(row.dockq)}</span>` : fixed(row.dockq)],
     ["looks", "", row => row.word],
     ["n_residues", "n narrow", row => row.n_residues ?? DASH],
-    ["n_contacts", "n", row => row.map ? `${row.map.s} of ${row.map.k.length / 3}` : row.n_contacts ?? DASH],
+    ["n_contacts", "n", row => row.good_contacts == null ? row.n_contacts ?? DASH : `${row.good_contacts} of ${row.n_contacts}`],
     ["pair_iptm", "n", row => row.pair_iptm == null ? null : fixed(row.pair_iptm)],
     ["pair_pae", "n", row => row.pair_pae == null ? null : fixed(row.pair_pae, 1)],
   ].filter(([, , cell]) => rows.some(row => cell(row) != null));
@@ -157,12 +151,13 @@ function drawInterfaces(i, k, model) {
     return `<th scope="col" class="${kind}" title="${escaped(hint)}">${head}</th>`;
   }).join("");
   const sides = rows.some(row => row.role === data.side) ? ` A ${data.side} is small, and both its partners bind elsewhere: it does not count.` : "";
-  const alone = rows.some(row => / alone /.test(row.word)) ? " <i>Alone</i>: DockQ by this interface itself; a third partner to which both lie right raises it." : "";
+  const alone = rows.some(row => / alone /.test(row.word)) ? " <i>Alone</i>: DockQ by this interface itself; a third partner to which both lie right raises it, and with few good contacts it stays doubtful." : "";
+  const errors = rows.some(row => row.pair_pae != null) ? " PAE is that of the contacts." : "";
   const partners = new Set(rows.flatMap(row => row.interface.split(":"))).size, isShort = 2 * rows.length < partners * (partners - 1);
   const others = isShort ? " Pairs that are not listed do not touch in any model." : "";
-  const lines = rows.map((row, nth) => `<tr data-nth="${nth}"${row.map ? ' class="pair"' : ""}>${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
+  const lines = rows.map((row, nth) => `<tr data-nth="${nth}"${isThere(row) ? ' class="pair"' : ""}>${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
   box.innerHTML = `<h3>Interfaces</h3><div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
-    <p class="note">Contacts with a predicted quality of 0.5 or more, of all. A click on a pair shows its contacts and its place.${sides}${alone}${others}</p>`;
+    <p class="note">Contacts with a predicted quality of 0.5 or more, of all.${errors} A click on a pair shows its contacts${errors ? ", its place and the PAE of all its residues" : " and its place"}.${sides}${alone}${others}</p>`;
   for (const row of $("tr.pair", box)) row.addEventListener("click", () => selectPair(rows[+row.dataset.nth]));
   markPair(rows);
 }
@@ -179,7 +174,7 @@ function pairOf({ interface: name }, model) {
 // A second click on a pair takes its selection back.
 function selectPair(row) {
   setPair(state.pair === row.interface ? "" : row.interface);
-  showInterface(state.pair ? row.map : null);
+  showInterface();
 }
 
 function setPair(pair) {

@@ -82,7 +82,7 @@ async function showModel(i, k) {
   picked = [new Set(), new Set()];
   drawInterfaces(i, k, model);
   drawMatrices(model, matrices);
-  if (state.pair) showInterface(mapOf(state.pair, model));
+  if (state.pair) showInterface();
   document.getElementById("unlike").textContent = contradiction(M[i].verdict[k], model.head.maps);
   weakest(model);
   if (why) return;
@@ -98,23 +98,36 @@ function drawMatrices(model, matrices) {
   const box = document.getElementById("pictures"), maps = model.head.maps;
   const figures = [];
   if (matrices?.pae) figures.push(paeFigure(matrices.pae, model, choose));
-  if (maps.length) figures.push(contactFigure(maps[0], model, choose));
+  const map = maps.length ? contactsOf(mapOf(firstPair(), model) ?? maps[0], model) : null;
+  if (map) figures.push(map);
   if (matrices?.contacts) figures.push(probabilityFigure(matrices.contacts, model, choose));
   if (matrices?.head.chains?.length > 1) figures.push(pairsTable(matrices.head));
   const why = matrices?.pae ? "" : model.head.no_pae || "it is too large for this page";
   box.replaceChildren(...(why ? [make("p", { class: "note" }, `No map of predicted aligned error: ${why}.`)] : []), ...figures);
-  box.map = figures[Number(Boolean(matrices?.pae))];
+  box.map = map;
   box.model = model;
 }
 
-// Show one of several interfaces: its contacts, where they are, and its blocks in the matrices. Without one, the whole model.
-function showInterface(map) {
-  const box = document.getElementById("pictures"), { maps } = box.model.head;
-  const figure = contactFigure(map ?? maps[0], box.model, choose);
-  box.map.replaceWith(figure);
-  box.map = figure;
-  framePair(map?.name);
-  choose(...[map?.a ?? [], map?.b ?? []].map(labels => labels.map(label => placeOf(box.model, label))));
+// The interface whose contacts are shown first: of those that do not look right the worst.
+function firstPair() {
+  const rows = interfacesOf(state.open, state.model).rows.filter(row => row.role === "main" && row.dockq != null);
+  return rows.findLast(row => !isRight(row))?.interface ?? "";
+}
+
+function contactsOf(map, model) {
+  return map ? contactFigure(map, model, choose) : make("figure", {}, make("figcaption", {}, `${state.pair.split(":").join(" and ")} do not touch: there are no contacts to show.`));
+}
+
+// Show the selected pair of several: its contacts, where they are, and its blocks in the matrices. Without one, the whole model.
+function showInterface() {
+  const box = document.getElementById("pictures"), { maps } = box.model.head, map = mapOf(state.pair, box.model);
+  if (box.map) {
+    const figure = contactsOf(state.pair ? map : mapOf(firstPair(), box.model) ?? maps[0], box.model);
+    box.map.replaceWith(figure);
+    box.map = figure;
+  }
+  choose(...(state.pair && map ? [map.a, map.b] : [[], []]).map(labels => labels.map(label => placeOf(box.model, label))));
+  framePair(state.pair || undefined);
   if (viewer && shown === box.model) look();
 }
 
@@ -217,7 +230,9 @@ const isWhole = () => whole ?? (shown.head.maps.length > 1 && !state.pair);
 function look() {
   const isPicked = picked[0].size || picked[1].size, whole = isWhole();
   document.getElementById("interface").setAttribute("aria-pressed", !whole);
-  viewer.zoomTo(whole ? {} : { predicate: atom => isPicked ? picked[0].has(atom.nth) || picked[1].has(atom.nth) : atom.touching });
+  const ofPair = !isPicked && state.pair ? state.pair.split(/[:+]/) : null;
+  const isSeen = atom => isPicked ? picked[0].has(atom.nth) || picked[1].has(atom.nth) : ofPair ? ofPair.includes(atom.chain) : atom.touching;
+  viewer.zoomTo(whole ? {} : { predicate: isSeen });
   viewer.zoom(whole ? 1 : isPicked ? 0.7 : 0.92);
   viewer.render();
 }

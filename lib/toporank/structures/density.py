@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toporank.errors import StructureError
+from toporank.errors import OverlapError, StructureError
 from toporank.structures.complex import Complex
 from toporank.structures.neighbours import pairs_between_groups
 
@@ -57,7 +57,7 @@ def check_density(complex_: Complex) -> None:
 
 
 def check_apart(complex_: Complex) -> None:
-    """Raise StructureError where most of a chain lies inside another one."""
+    """Raise OverlapError where most of a chain lies inside another one."""
     has_ca = np.flatnonzero(complex_.ca >= 0)
     chains = np.array([complex_.residues[place].chain for place in has_ca])
     names, chain = np.unique(chains, return_inverse=True)
@@ -71,7 +71,7 @@ def check_apart(complex_: Complex) -> None:
         of_both = (of_chains == (one, other)).all(axis=1)
         count = len(np.unique(both_ways[of_both, 0]))
         if count >= max(LEAST_INSIDE, MOST_INSIDE * n_residues[one]):
-            raise StructureError(
+            raise OverlapError(
                 f"chain {names[one]} lies inside chain {names[other]}: {count} of its "
                 f"{n_residues[one]} residues are nearer than {INSIDE:g} Å to a residue of it",
                 remedy="no such complex can be; to score the rest, take one of the two out",

@@ -56,6 +56,7 @@ class Status:
     ONE_BODY = "one_body"
     PARTNER_APART = "partner_apart"
     CHAIN_MISSING = "chain_missing"
+    OVERLAPPING = "overlapping"
     UNREADABLE = "unreadable"
     FAILED = "failed"
     OTHER_PROTEIN = "other_protein"

@@ -314,7 +314,7 @@ INTERFACES = Table(
         Column("closest", float, "Å between the nearest CA atoms"),
         replace(
             DOCKQ,
-            meaning="expected DockQ of the interface; two are equal where a third partner raised "
+            meaning="expected DockQ of the interface; two are equal where a third partner raises "
             "one: partners that lie right to a third lie right to each other",
         ),
         NETWORK_SD,
@@ -346,27 +346,27 @@ INTERFACES = Table(
         Column(
             "looks",
             str,
-            "`right` (DockQ from 0.49), `doubtful` (from 0.23) or `wrong`; its role if not main",
+            "`right` (DockQ from 0.49; doubtful with few good contacts if a third partner raises "
+            "it), `doubtful` (from 0.23) or `wrong`; its role if not main",
             page=SHOWN,
         ),
         Column(
             "pair_iptm",
             float,
-            "the predictor's ipTM of the pair, the best of its chains; in models with several "
-            "interfaces",
+            "the predictor's ipTM of the pair (its best chains), in models with several interfaces",
             "ipTM",
             page=SHOWN,
         ),
         Column(
             "pair_pae",
             float,
-            "the predictor's PAE in Å, the mean over its contacts in both directions; in models "
-            "with several interfaces",
+            "the predictor's PAE in Å, mean of its contacts both ways, if several interfaces touch",
             "PAE, Å",
             1,
             SHOWN,
         ),
         Column("dockq_alone", float, "expected DockQ before a third partner raised it"),
+        Column("good_contacts", WHOLE, "contacts with a quality of 0.5 or more"),
     ),
 )
 QUALITY = (

@@ -27,6 +27,7 @@ from toporank.errors import (
     CheckpointError,
     FeatureError,
     NoInterfaceError,
+    OverlapError,
     RecordError,
     StructureError,
 )
@@ -183,6 +184,7 @@ FAILURES = [
         Status.UNREADABLE,
         "no atoms (truncated?)",
     ),
+    (OverlapError("A lies inside B"), Status.OVERLAPPING, "A lies inside B"),
     (FeatureError("mkdssp failed"), Status.FAILED, "mkdssp failed"),
     (
         NoInterfaceError(

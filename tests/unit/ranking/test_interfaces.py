@@ -16,22 +16,24 @@ from toporank.confidence.matrices import Matrices
 from toporank.errors import ConfidenceError
 from toporank.features.interface import Meeting
 from toporank.ranking.headlines import summaries, with_headlines
+from toporank.ranking.interface_words import (
+    described,
+    in_a_word,
+    quality_word,
+    weak_partners,
+)
 from toporank.ranking.interfaces import (
     InterfaceRow,
-    described,
     dockq_of_chains,
-    in_a_word,
     interface_table,
-    quality_word,
     scored_interfaces,
-    weak_partners,
     with_contacts,
     with_roles,
 )
 from toporank.ranking.model_table import model_table, score_record
 from toporank.ranking.partner_hints import hints, partners_doubt, partners_hint
 from toporank.ranking.target_table import interfaces_in_words
-from toporank.scorer.prediction import Score
+from toporank.scorer.prediction import KEY, Score
 from toporank.structures.identity import Status
 from toporank.tables.columns import INTERFACES
 from toporank.tables.frames import of_records, read, to_records, write
@@ -207,6 +209,7 @@ def test_pairs_have_a_word_and_what_the_predictor_says_of_them(known, expected):
     rows.append(("T", "n", *rows[0][2:]))
     ends = ["chain_1", "residue_1", "chain_2", "residue_2"]
     contacts = pd.DataFrame(rows, columns=["target", "decoy", *ends])
+    contacts["pred_quality"] = 0.5
     residues = tuple(ResidueId(chain, 1, "") for chain in "ABC")
     iptm = np.array([[np.nan, 0.8], [0.7, np.nan]])
     said = Matrices(residues, np.full((3, 3), 5.0), None, ("A", "B"), iptm)
@@ -277,6 +280,35 @@ def test_of_interfaces_that_a_third_partner_made_equal_the_weakest_is_so_by_itse
     assert found == "A:C"
 
 
+@pytest.mark.parametrize(
+    ("dockq", "alone", "qualities", "word"),
+    [
+        (0.5, 0.1, (0.5, 0.4, 0.4), "doubtful, alone 0.10"),
+        (0.5, 0.1, (0.5, 0.5, 0.4), "right, alone 0.10"),
+        (
+            0.5,
+            0.1,
+            (np.nan,) * 3,
+            "right, alone 0.10",
+        ),  # networks without local quality
+        (0.5, 0.3, (0.4, 0.4, 0.4), "right"),  # alone it is doubtful, not wrong
+        (0.3, 0.1, (0.5, 0.5, 0.5), "doubtful, alone 0.10"),
+    ],
+)
+def test_what_a_third_partner_made_right_is_doubtful_with_few_good_contacts(
+    dockq, alone, qualities, word
+):
+    row = touch("A+B:C", 30, 90, dockq)._replace(
+        chains="H+L:X", n_contacts=3, dockq_alone=alone
+    )
+    contacts = pd.DataFrame({"chain_1": ["H", "X", "L"], "chain_2": ["X", "H", "X"]})
+    contacts = contacts.assign(target="T", decoy="m", pred_quality=qualities)
+    (found,) = described(with_roles([row]), contacts, lambda key: None)
+    assert in_a_word(found) == word
+    known = None if np.isnan(qualities[0]) else sum(q >= 0.5 for q in qualities)
+    assert found.good_contacts == known
+
+
 def test_one_pair_has_one_word_in_the_table_and_where_people_read_it():
     table = with_roles(
         [
@@ -286,7 +318,7 @@ def test_one_pair_has_one_word_in_the_table_and_where_people_read_it():
             touch("C:D", 0, 0, None),
         ]
     )
-    nothing = pd.DataFrame(columns=["target", "decoy"])
+    nothing = pd.DataFrame(columns=[*KEY, "chain_1", "chain_2", "pred_quality"])
     found = described(table, nothing, lambda key: None)
     words = ["right", "doubtful", "side contact", "apart"]
     assert [row.looks for row in found] == words

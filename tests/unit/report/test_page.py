@@ -38,7 +38,7 @@ from toporank.building.chunks.store import Store
 from toporank.confidence.matrices import Matrices
 from toporank.confidence.table import Confidence
 from toporank.layout import repository
-from toporank.ranking.interfaces import MAIN, InterfaceRow
+from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow
 from toporank.ranking.scored_folder import open_answer
 from toporank.ranking.target_table import read_targets
 from toporank.ranking.verdict import in_words
@@ -632,16 +632,40 @@ def test_a_row_selects_a_model_and_all_that_is_shown_follows(browser, with_pae):
 def test_a_region_takes_the_place_of_a_pair_that_was_selected(browser, with_pae):
     page = opened(browser, with_pae)
     wait_for(page, "document.getElementById('canvas').dataset.drawn === 'near1'")
-    pair = "showInterface(mapOf(state.pair = 'A:B', document.getElementById('pictures').model))"
+    pair = "state.pair = 'A:B'; showInterface()"
     framed = "document.querySelector('.framed').getAttribute('d').length > 0"
     for figure, keeps in (("turned", True), ("matrix:not(.turned)", False)):
         page.run(pair)
         assert page.run(framed)
+        (read, *_) = texts(page, ".matrix:not(.turned) output")
+        assert read == "A and B, all residues of both: 30.0 Å on average"
         page.run(f"choose([0, 1], [2], document.querySelector('.{figure}'))")
         assert page.run("state.pair") == ("A:B" if keeps else "")
         assert page.run(framed) is keeps
         assert page.run("picked.map(residues => residues.size)") == [2, 1]
+    page.run("state.pair = 'A:C'; showInterface()")  # its partners are apart
+    words = "A and C do not touch: there are no contacts to show."
+    assert texts(page, "#pictures figcaption")[1] == words
+    assert page.run("picked.map(residues => residues.size)") == [0, 0]
+    page.run("state.pair = ''; showInterface()")
+    assert texts(page, "#pictures figcaption b")[1] == "Contacts of A and B"
     assert_quiet(page)
+
+
+def test_the_map_of_contacts_begins_with_the_worst_interface_that_does_not_look_right(
+    browser, tmp_path
+):
+    interfaces = [
+        InterfaceRow("T", "m", name, 9, 9, 5.0, q, None, "ok", name, role, 9, word)
+        for name, q, role, word in (
+            ("A:B", 0.9, MAIN, "right"),
+            ("A:D", 0.4, MAIN, "doubtful"),
+            ("B:C", 0.1, SIDE, SIDE),
+            ("A:C", 0.2, MAIN, "wrong"),
+        )
+    ]
+    root = write_answer(tmp_path, {"T": {"m": 0.6}}, interfaces=interfaces)
+    assert opened(browser, root).run("firstPair()") == "A:C"
 
 
 KEY_DOWN = """document.querySelector('.matrix canvas').dispatchEvent(
@@ -728,7 +752,7 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     option = '<span class="option">--partners</span> A+<wbr>B:C'
     assert page.run("wrapped('--partners A+B:C')") == option, "it stays in one line"
     assert f"but {weak}: check." in texts(page, ".lead")[0]
-    page.run("showInterface = map => { document.title = map?.name ?? 'all' }")
+    page.run("showInterface = () => { document.title = state.pair || 'all' }")
     maps, partners = (
         "[{ name: 'C:B', k: [0, 0, 0], s: 0 }]",
         "['A', 'B', 'C', 'D'].map(one => [one])",
@@ -737,10 +761,10 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
         f"drawInterfaces(0, 0, {{ head: {{ maps: {maps}, partners: {partners} }} }})"
     )
     address_and_title = []
-    for row in "[1]", "[0]", "[1]":  # contacts of the first pair are not drawn
+    for row in "[1]", "[0]", "[0]":  # contacts of the first pair are not drawn
         page.run(f"$('#interfaces tbody tr'){row}.querySelector('td.n').click()")
         address_and_title.append(page.run("location.hash + ' ' + document.title"))
-    assert address_and_title == ["#T/m/B:C C:B", "#T/m/B:C C:B", "#T/m all"]
+    assert address_and_title == ["#T/m/B:C B:C", "#T/m/A:B A:B", "#T/m all"]
     page.run("location.hash = '#T/m/B:C'")
     wait_for(page, "state.pair === 'B:C'")
     assert texts(page, "#interfaces tr.selected .name") == ["B:C"]

@@ -12,7 +12,7 @@ import pytest
 from _complexes import copies
 
 from structures_text import Atom, ca_trace, in_line, pdb, write
-from toporank.errors import StructureError
+from toporank.errors import OverlapError, StructureError
 from toporank.features import interface
 from toporank.features.interface import CaCutoff, ca_cutoff_interface
 from toporank.features.registry import DEFAULT_MODULES, resolve
@@ -77,7 +77,7 @@ def test_a_chain_inside_another_one_is_refused_and_chains_that_clash_are_not(
     inside = [("B", 3.8 * i + 1.7) for i in range(n_inside)]
     beside = [("B", 3.8 * i + 1000.0) for i in range(n_inside, 40)]
     what = r"chain A lies inside chain B: 40 of its 40 residues"
-    with pytest.raises(StructureError, match=what) if is_refused else nullcontext():
+    with pytest.raises(OverlapError, match=what) if is_refused else nullcontext():
         check_apart(in_line(*chain, *inside, *beside))
 
 

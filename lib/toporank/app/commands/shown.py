@@ -21,7 +21,7 @@ from toporank.lookup import targets_of
 from toporank.metrics import MEDIUM
 from toporank.programs.catalogue import place_of, programs_of
 from toporank.ranking.agreement import DERIVED, rank_in_words
-from toporank.ranking.interfaces import best_first, in_a_word
+from toporank.ranking.interface_words import best_first, in_a_word
 from toporank.ranking.leakage import SEEN
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
@@ -42,7 +42,7 @@ IN_DETAIL, LISTED = 2, 10
 INDENT = "  "
 NUMBERS = (
     "residues",
-    "contacts",
+    "good contacts",
     "DockQ",
     "ipTM",
     "PAE, Å",
@@ -169,13 +169,22 @@ def _interfaces(scored: Scored, row: Any, terminal: Terminal) -> list[str]:
     columns: dict[str, list[str]] = {
         "pair": pair.tolist(),
         "residues": _numbers(of_best["n_residues"], 0),
-        "contacts": _numbers(of_best["n_contacts"], 0),
+        "good contacts": _good_contacts(of_best),
         "DockQ": _numbers(of_best["dockq"], 2),
         "ipTM": _numbers(of_best["pair_iptm"], 2),
         "PAE, Å": _numbers(of_best["pair_pae"], 1),
         "": [in_a_word(pair) for pair in of_best.itertuples()],
     }
     return [*lines, *_table(columns, terminal, ["pair"], INDENT * 2)]
+
+
+def _good_contacts(interfaces: pd.DataFrame) -> list[str]:
+    """How many of the contacts of each interface are good, such as `2 of 14`."""
+    contacts = _numbers(interfaces["n_contacts"], 0)
+    good = _numbers(interfaces["good_contacts"], 0)
+    return [
+        of if n == "–" else f"{n} of {of}" for n, of in zip(good, contacts, strict=True)
+    ]
 
 
 def _table(

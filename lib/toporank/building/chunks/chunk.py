@@ -32,6 +32,7 @@ from toporank.errors import (
     FeatureError,
     IntermediateError,
     NoInterfaceError,
+    OverlapError,
     RecordError,
     StructureError,
     TopoRankError,
@@ -55,6 +56,7 @@ STATUS_OF = {
     NoInterfaceError: Status.NO_INTERFACE,
     ChainMissingError: Status.CHAIN_MISSING,
     IntermediateError: Status.INTERMEDIATE,
+    OverlapError: Status.OVERLAPPING,
     StructureError: Status.UNREADABLE,
     FeatureError: Status.FAILED,
 }
