@@ -1,11 +1,13 @@
 """The transfer table: how each judge ranks models of a source that nothing was fitted to, and how
 calibrated it is.
 
+    PYTHONPATH=lib python benchmarks/transfer.py --trees docs/scorer/trees.csv.gz
     PYTHONPATH=lib python benchmarks/transfer.py STUDY --trees docs/scorer/trees.csv.gz
 
 STUDY is the folder of a cross-validation (config/scorer.yaml), in which graphs, labels and networks
-lie; `networks_without.py` adds networks that never saw a source. What networks say is kept beside
-the table, in predictions.csv.gz, so that a second run takes seconds; --again reads the networks
+lie; `networks_without.py` adds networks that never saw a source. What networks say, and how alike
+models are, is kept beside the table, in predictions.csv.gz and alike.npz, so that a second run
+needs no STUDY; --again reads the networks
 anew, --without those alone that never saw a source. --trees gives two columns of the scorer that had boosted trees instead of a judge, out of fold
 by cluster, but not by source.
 
@@ -67,6 +69,7 @@ TWINS = 0.95
 TEXT = {"dataset": str, "target": str, "decoy": str, "group": str, "cluster": str}
 KEYS = ["dataset", "target", "decoy"]
 PREDICTIONS = Path("docs/scorer/predictions.csv.gz")
+ALIKE, SCALE = "alike.npz", 1e4
 POOLS = Path("docs/research/pools.csv")
 """Rows of large pools, from study/pools.py."""
 SHARP = Judge.model_fields["sharp"].default
@@ -99,11 +102,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("study", type=Path)
+    parser.add_argument("study", type=Path, nargs="?")
     parser.add_argument(
         "--alike",
         type=Path,
-        help="what study/on_device.py built: how alike models are comes from there, not from STUDY",
+        help="what study/on_device.py built: how alike models of its targets are comes from there",
     )
     parser.add_argument("--trees", type=Path)
     parser.add_argument("--tables", type=Path, default=Path("docs/scorer"))
@@ -120,7 +123,7 @@ def main() -> None:
     args = parser.parse_args()
     kept = args.tables / PREDICTIONS.name
     study = None
-    if not args.alike:
+    if args.study:
         study = CrossValidation(args.study, _datasets(args.study))
     if study and (args.again or not kept.exists()):
         write(with_witnesses(study), kept)
@@ -133,7 +136,11 @@ def main() -> None:
             on=KEYS,
             how="left",
         )
-    similarity = study.similarity if study else similarity_of(args.alike, decoys)
+    kept_alike = args.tables / ALIKE
+    similarity = {} if study else kept_similarity(kept_alike, decoys)
+    if study or args.alike:
+        similarity |= study.similarity if study else similarity_of(args.alike, decoys)
+        keep_similarity(similarity, kept_alike)
     for name in (
         "scorer",
         "alone",
@@ -176,9 +183,9 @@ def refit(scorer: Path, decoys: pd.DataFrame, similarity: dict) -> None:
 
 
 def similarity_of(work: Path, decoys: pd.DataFrame) -> dict:
-    """How alike decoys are, by data set and target, from what `study/on_device.py` built.
+    """How alike decoys of its targets are, from what `study/on_device.py` built.
 
-    (n, n) each, in the order of the table.
+    Data set and target → (n, n), in the order of the table.
     """
     arrays = np.load(work / "alike.npz")
     about = pd.read_csv(work / "decoys.csv", dtype=TEXT)
@@ -187,9 +194,36 @@ def similarity_of(work: Path, decoys: pd.DataFrame) -> dict:
         names_of[key] = sorted(rows["decoy"])
     found = {}
     for key, rows in decoys.groupby(["dataset", "target"], sort=False):
+        if "/".join(key) not in arrays:
+            continue
         places = [names_of[key].index(decoy) for decoy in rows["decoy"]]
         alike = arrays["/".join(key)].astype(float)
         found[key] = alike[np.ix_(places, places)]
+    return found
+
+
+def keep_similarity(similarity: dict, path: Path) -> None:
+    """Keep how alike decoys are: what is above the diagonal, in parts of `SCALE`."""
+    arrays = {}
+    for key, alike in sorted(similarity.items()):
+        above = alike[np.triu_indices(len(alike), 1)]
+        arrays["/".join(key)] = np.rint(SCALE * above).astype(np.uint16)
+    np.savez_compressed(path, **arrays)
+
+
+def kept_similarity(path: Path, decoys: pd.DataFrame) -> dict:
+    """How alike decoys are, as `keep_similarity` kept it; (n, n) each, in the order of the table."""
+    found = {}
+    if not path.exists():
+        return found
+    arrays = np.load(path)
+    for key, rows in decoys.groupby(["dataset", "target"], sort=False):
+        name = "/".join(key)
+        if name in arrays:
+            above = np.triu_indices(len(rows), 1)
+            alike = np.eye(len(rows))
+            alike[above] = arrays[name] / SCALE
+            found[key] = np.maximum(alike, alike.T)
     return found
 
 

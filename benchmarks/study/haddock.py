@@ -1,16 +1,17 @@
 """Labelled poses of HADDOCK3 from unbound partners, smaller complexes first.
 
     PYTHONPATH=lib python benchmarks/study/haddock.py dock HADDOCK3 FIFTH OUT [--pairs 40]
-    PYTHONPATH=lib python benchmarks/study/haddock.py witnesses OUT WORK NETWORKS
+    PYTHONPATH=lib python benchmarks/study/haddock.py witnesses OUT WORK
 
 HADDOCK3 is the program, FIFTH the folder of the fifth data release. Restraints are true, half true
 (half of them kept, and as many moved to other residues) and by centre of mass in turn. OUT gets
 `decoys/<id>/<step>_<n>.pdb`, `natives/<id>.pdb` and labels.csv, with HADDOCK's score and the part of
 it that restraints give; a pair that is there is left as it is. A rigid-body pose of a small pair
 takes 5 CPU seconds, a flexible one 30. `witnesses` adds the poses to docs/scorer/predictions.csv.gz
-once `on_device.py haddock OUT WORK` has made their graphs: with what networks say that had not
-seen their cluster (NETWORKS, of contacts, is what `on_device.py train` made), and HADDOCK's score without restraints. No network has seen such a pose. CNS, which HADDOCK3 runs, is free for non-profit use only, so
-that poses stay outside the repository.
+once `on_device.py build` and `on_device.py haddock OUT WORK` have made graphs: with what the
+networks of the scorer say that had not seen their cluster, and HADDOCK's score without restraints.
+Poses of other pairs that are in the table stay. No network has seen such a pose. CNS, which
+HADDOCK3 runs, is free for non-profit use only, so that poses stay outside the repository.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ NETWORKS = Path("resources/scorer/ensemble")
 KEYS = ["dataset", "target", "decoy"]
 TEXT = dict.fromkeys([*KEYS, "group", "cluster"], str)
 HADDOCK = "haddock"
+SAME = 1e-4
+"""DockQ within which two networks are the same."""
 
 
 def main() -> None:
@@ -64,9 +67,8 @@ def main() -> None:
     judging = steps.add_parser("witnesses")
     judging.add_argument("out", type=Path)
     judging.add_argument("work", type=Path)
-    judging.add_argument("networks", type=Path)
     args = parser.parse_args()
-    dock(args) if args.step == "dock" else witnesses(args.out, args.work, args.networks)
+    dock(args) if args.step == "dock" else witnesses(args.out, args.work)
 
 
 def dock(args: argparse.Namespace) -> None:
@@ -189,54 +191,78 @@ def energies(step: Path, name: str) -> tuple[float, float]:
     return np.nan, np.nan
 
 
-def witnesses(out: Path, work: Path, networks: Path) -> None:
-    """Put the poses into the table of predictions, in place of those that are there."""
+def witnesses(out: Path, work: Path) -> None:
+    """Put the poses into the table of predictions, in place of those of the same pairs."""
     predictions = pd.read_csv(transfer.PREDICTIONS, dtype=TEXT)
-    predictions = predictions[predictions["dataset"] != HADDOCK]
     decoys = pd.read_csv(work / "decoys.csv", dtype=TEXT)
     decoys = decoys[decoys["dataset"] == HADDOCK].drop(columns=["cluster", "fold"])
     docked = pd.concat([pd.read_csv(p) for p in sorted((out / "pairs").glob("*.csv"))])
     docked["own_score"] = docked["haddock"] - docked["restraints_part"]
     docked = docked.rename(columns={"Target": "target", "Model": "decoy"})
     decoys = decoys.merge(docked[["target", "decoy", "own_score"]])
-    known = predictions.drop_duplicates("target")[["target", "cluster", "fold"]]
-    decoys = decoys.merge(known, how="left")
-    decoys["cluster"] = decoys["cluster"].fillna(decoys["target"])
+    others = predictions[predictions["dataset"] != HADDOCK]
+    known = others.drop_duplicates("target")[["target", "cluster", "fold"]]
+    decoys = decoys.merge(known, how="left", validate="many_to_one")
     sequences = sequences_of_chains(read_chains(work / HADDOCK / "chains.csv"))
     kinds = {
         target: kind_of_complex(chains.values()) for target, chains in sequences.items()
     }
     decoys["kind"] = decoys["target"].map(kinds)
-    decoys["gatv2"] = by_unseen(decoys, work)
-    for name in ("gatv2_without", "gatv2_one_without"):
-        decoys[name] = decoys["gatv2"]
-    for name, pattern in (("", "*"), ("_without", "*"), ("_one_without", "*_222")):
-        paths = (networks / "predictions").glob(f"contacts_haddock_{pattern}.csv")
-        found = pd.concat([pd.read_csv(path, dtype=TEXT) for path in sorted(paths)])
-        mean = found.groupby(KEYS)["network"].mean().rename(f"contacts{name}")
-        decoys = decoys.merge(mean.reset_index(), on=KEYS, how="left")
-    joined = pd.concat([predictions, decoys], ignore_index=True).sort_values(KEYS)
-    transfer.write(transfer.with_means(joined))
-    print(decoys.groupby("target")[["dockq", "gatv2"]].agg(["size", "max", "mean"]))
+    unseen = {"gatv2": "local", "contacts": "contacts"}
+    for name, kind in unseen.items():
+        found = by_fold(decoys, work, kind)
+        fold = fold_of_targets(others, work, name, kind)
+        place = decoys["target"].map(fold)
+        decoys[name] = found.to_numpy()[np.arange(len(decoys)), place.astype(int)]
+        for without in (f"{name}_without", f"{name}_one_without"):
+            decoys[without] = decoys[name]
+    is_new = (predictions["dataset"] == HADDOCK) & predictions["target"].isin(
+        decoys["target"]
+    )
+    decoys = transfer.with_means(decoys)
+    joined = pd.concat([predictions[~is_new], decoys], ignore_index=True)
+    transfer.write(joined.sort_values(KEYS))
+    print(decoys.groupby("target")[["dockq", "network"]].agg(["size", "max", "mean"]))
 
 
-def by_unseen(decoys: pd.DataFrame, work: Path) -> pd.Series:
-    """DockQ by the network of the fold of each decoy; by all where it is in none."""
-    store = PackedGraphs.open([work / HADDOCK / "graphs.safetensors"])
+def by_fold(decoys: pd.DataFrame, work: Path, kind: str) -> pd.DataFrame:
+    """DockQ by the network of each fold, a column for each; decoys of one data set."""
+    store = PackedGraphs.open(
+        [
+            work / dataset / "graphs.safetensors"
+            for dataset in decoys["dataset"].unique()
+        ]
+    )
     place = pd.DataFrame({"target": store.target, "decoy": store.decoy})
     place["place"] = range(len(place))
-    chosen = decoys.merge(place, how="left")["place"]
-    by_fold = {}
-    for path in sorted(NETWORKS.glob("fold*_local_*.safetensors")):
+    chosen = decoys.merge(place, how="left", validate="one_to_one")["place"]
+    of_folds = {}
+    for path in sorted(NETWORKS.glob(f"fold*_{kind}_*.safetensors")):
         fold = int(path.name.removeprefix("fold").partition("_")[0])
         network, _ = open_network(path)
         found = predict_all([network], store.some(chosen.to_numpy()))[0]
-        by_fold[fold] = found.score.astype(float)
-    of_folds = pd.DataFrame(by_fold, index=decoys.index)
-    predicted = of_folds.mean(axis=1)
-    for fold, scores in of_folds.items():
-        predicted = predicted.mask(decoys["fold"] == fold, scores)
-    return predicted
+        of_folds[fold] = found.score.astype(float)
+    return pd.DataFrame(of_folds, index=decoys.index)
+
+
+def fold_of_targets(
+    predictions: pd.DataFrame, work: Path, name: str, kind: str
+) -> dict[str, int]:
+    """Target → fold of the network that has not seen its cluster.
+
+    Networks of either kind have folds of their own. The one that was left out for a target is the
+    one whose DockQ of its other models, of which WORK has graphs, is in the table of predictions.
+    """
+    built = pd.read_csv(work / "decoys.csv", dtype=TEXT)[KEYS]
+    models = built[built["dataset"] != HADDOCK].merge(predictions[[*KEYS, name]])
+    first = models.drop_duplicates(["target"])
+    folds = {}
+    for _, of_dataset in first.groupby("dataset"):
+        error = by_fold(of_dataset, work, kind).sub(of_dataset[name], axis=0).abs()
+        if error.min(axis=1).max() > SAME:
+            raise SystemExit(f"{kind}: graphs in {work} are not those of the table")
+        folds |= dict(zip(of_dataset["target"], error.idxmin(axis=1), strict=True))
+    return folds
 
 
 if __name__ == "__main__":

@@ -211,13 +211,14 @@ def weak_partners(rows: Iterable[InterfaceRow]) -> str:
     nothing = []
     weak = []
     for (name, partner), touching in sorted(contacts.items()):
-        where = f" ({'; '.join(map(_sketched, touching))})"
+        main = [row for row in touching if row.role == MAIN] or touching
+        where = f" ({'; '.join(map(_sketched, main))})"
         if not touching:
             nothing.append(name)
         elif large and partner not in large:
             weak.append(f"{name} is hardly attached{where}")
-        elif is_about_all and not any(map(_is_right, touching)):
-            best = max(touching, key=lambda row: row.dockq or 0.0)
+        elif is_about_all and not any(map(_is_right, main)):
+            best = max(main, key=lambda row: row.dockq or 0.0)
             weak.append(f"{name} {LOOKS[word_of(best)]}{where}")
     if len(nothing) == len(contacts):
         return ""

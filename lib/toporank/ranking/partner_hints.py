@@ -36,7 +36,7 @@ def partners_hint(
     sequences : of the chains of the target, by name
     """
     rows = list(rows)
-    if not _can_be_given(rows) or _all_right(rows):
+    if not _can_be_given(rows) or all_right(rows):
         return ""
     contacts = _contacts(rows)
     in_models: dict[str, list[set[str]]] = {}
@@ -89,8 +89,8 @@ def partners_doubt(
     return _parted_antibody(partners, always, _antibodies(sequences))
 
 
-def _all_right(rows: Iterable[InterfaceRow]) -> bool:
-    """Whether the main interfaces have scores and all look right."""
+def all_right(rows: Iterable[InterfaceRow]) -> bool:
+    """Return whether the main interfaces have scores and all look right."""
     words = {word_of(row) for row in rows if row.role == MAIN}
     return words == {"right"}
 

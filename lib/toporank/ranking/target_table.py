@@ -26,8 +26,8 @@ from toporank.ranking.interface_words import (
 from toporank.ranking.interfaces import MAIN, SIDE, InterfaceRow
 from toporank.ranking.leakage import LeakageRow
 from toporank.ranking.model_table import JOINED, SIDE_CHAINS, distinct_models
-from toporank.ranking.partner_hints import partners_doubt, partners_hint
-from toporank.ranking.verdict import BELIEVE, REJECT, VERDICTS
+from toporank.ranking.partner_hints import all_right, partners_doubt, partners_hint
+from toporank.ranking.verdict import REJECT, VERDICTS
 from toporank.scorer.interaction import p_interact
 from toporank.scorer.prediction import KEY
 from toporank.structures.identity import DecoyKey, Status
@@ -275,12 +275,14 @@ def target_notes(
         if first is not None:
             other = OtherFirst(best, first, dockq.get(target))
         of_partners = rows, sequences.get(target)
+        of_best = [row for row in rows if row.decoy == best["decoy"]]
+        hint = "" if all_right(of_best) else partners_hint(*of_partners)
         warnings = [
             partners_doubt(*of_partners),
             *caveats(
                 decoys,
                 stated,
-                [row for row in rows if row.decoy == best["decoy"]],
+                of_best,
                 other,
                 several=several,
             ),
@@ -293,9 +295,9 @@ def target_notes(
         # one has to look at both, unless neither is believed
         if other and other.binds_elsewhere and best["verdict"] != REJECT:
             warnings.append(remarks.pop(0))
-        notes[target] = TargetNotes(
-            _known(warnings), _known(remarks), other, partners_hint(*of_partners)
-        )
+        if decoys["dockq"].isna().all():
+            warnings.append(remarks.pop())  # a screen shows caveats alone
+        notes[target] = TargetNotes(_known(warnings), _known(remarks), other, hint)
     return notes
 
 
@@ -361,8 +363,8 @@ def caveats(
     notes += _of_confidence(best, scored, stated)
     if best["verdict"] != REJECT:
         notes.append(_rival(best, others, other))
-        doubt = _doubt(best, stated.get((best["target"], best["decoy"])))
-        notes.append(doubt)
+        of_best = stated.get((best["target"], best["decoy"]))
+        notes.append(doubt_of(of_best) if of_best else "")
     if others.empty and not several:
         n_models = len(distinct_models(decoys))
         sentence = "Only one model was given: five or more make this surer"
@@ -416,11 +418,13 @@ def _rival(best: pd.Series, others: pd.DataFrame, other: OtherFirst | None) -> s
     return f"{decoy} cannot be told apart from it and binds differently: look at both"
 
 
-def _doubt(best: pd.Series, stated: Confidence | None) -> str:
-    if stated is None or best["verdict"] != BELIEVE:
-        return ""
-    iptm = stated.iptm if stated.interface_iptm is None else stated.interface_iptm
-    if iptm is None or iptm >= DOUBTFUL_IPTM:
+def doubt_of(stated: Any) -> str:
+    """Return that the predictor itself doubts a model, in a sentence; nothing where it does not.
+
+    stated : row of the table of confidence
+    """
+    iptm = stated.iptm if pd.isna(stated.interface_iptm) else stated.interface_iptm
+    if pd.isna(iptm) or iptm >= DOUBTFUL_IPTM:
         return ""
     predictor = stated.predictor or "The predictor"
     return f"{predictor} itself doubts it: ipTM {iptm:.2f} is below {DOUBTFUL_IPTM}"

@@ -73,7 +73,10 @@ class Grounds(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A word of `VERDICTS`, empty without a score, and why it is not what the probability says."""
+    """A word of `VERDICTS`, empty without a score, and why it is not what the probability says.
+
+    Of a model to check the reason is a weak partner, where it has one.
+    """
 
     word: str
     reason: str = ""
@@ -107,12 +110,15 @@ def verdict_of(grounds: Grounds) -> Verdict:
         is_wrong = class_of(grounds.dockq) == "incorrect"
         return Verdict(REJECT if is_wrong else CHECK)
     by_probability = CHECK
-    if grounds.p_acceptable >= BELIEVE_FROM:
+    p_shown = round(grounds.p_acceptable, 2)
+    if p_shown >= BELIEVE_FROM:
         by_probability = BELIEVE
-    elif grounds.p_acceptable <= REJECT_UP_TO:
+    elif p_shown <= REJECT_UP_TO:
         by_probability = REJECT
     lacking = _lacking(grounds, by_probability)
-    if not lacking or by_probability == CHECK:
+    if by_probability == CHECK:
+        return Verdict(CHECK, grounds.weak_partners)
+    if not lacking:
         return Verdict(by_probability)
     instead = "believe" if by_probability == BELIEVE else "reject"
     return Verdict(CHECK, f"Check it rather than {instead} it: {lacking}")

@@ -29,7 +29,7 @@ from toporank.ranking.interface_words import apart, best_first, in_a_word
 from toporank.ranking.interfaces import BESIDE, SIDE
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
-from toporank.ranking.target_table import OUT_OF_DOMAIN, interfaces_in_words
+from toporank.ranking.target_table import OUT_OF_DOMAIN, doubt_of, interfaces_in_words
 from toporank.ranking.verdict import (
     RULES,
     VERDICTS,
@@ -222,6 +222,7 @@ def data_for_script(
             "values": _of_models(scored, models["values"], folder),
         },
         "interfaces": interfaces_of(scored),
+        "doubts": doubts(scored.confidence),
         "of_interfaces": to_page(INTERFACES.columns, scored.interfaces)["columns"],
         "proteins": proteins(scored),
         "drawn": drawn,
@@ -244,6 +245,16 @@ def data_for_script(
         "side": SIDE,
         "derived": DERIVED,
     }
+
+
+def doubts(confidence: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return target → model → that its predictor doubts it, in a sentence."""
+    found: dict[str, dict[str, str]] = {}
+    for row in confidence.itertuples():
+        sentence = doubt_of(row)
+        if sentence:
+            found.setdefault(row.target, {})[row.decoy] = sentence
+    return found
 
 
 def with_measures(scored: Scored) -> pd.DataFrame:

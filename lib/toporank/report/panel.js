@@ -17,6 +17,7 @@ function select(k, moved = true, pair = "") {
   const i = state.open, m = M[i];
   if (isCopy(m, k)) k = Math.max(0, m.decoy.indexOf(m.duplicate_of[k]));
   state.model = k;
+  pair ||= moved ? state.pair : "";  // another model of the target keeps the pair, where it has it
   state.pair = interfacesOf(i, k).rows.some(row => row.interface === pair) ? pair : "";
   for (const row of $("#panel .models tr[data-k]")) {
     const is = +row.dataset.k === k;
@@ -44,7 +45,8 @@ function saysOf(i, k) {
   const together = interfacesOf(i, k).rows.filter(row => row.role === "main").length > 1 ? ", all interfaces together" : "";
   const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better${together}. `;
   const domain = at("out_of_domain") && !isBest ? [`${data.unlike}: ${at("out_of_domain")}`] : [];
-  const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain]).filter(text => text && !(weak && text.includes(weak)));
+  const doubt = at("verdict") === data.verdicts[2] ? "" : data.doubts[T.target[i]]?.[at("decoy")];
+  const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain, doubt]).filter(text => text && !(weak && text.includes(weak)));
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
     <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
     ${weak ? `<p class="caution">${wrapped(weak)}.</p>` : ""}${paragraphs([interfacesOf(i, k).words].filter(Boolean), !weak && hasDoubtful(i, k) ? "caution" : "")}

@@ -181,7 +181,7 @@ function put(i, k, model, isNew) {
   choice.replaceChildren(...Object.keys(WAYS).filter(key => ways[key]).map(key => make("option", { value: key }, WAYS[key])));
   choice.value = way;
   const partners = listed(model.head.partners.map(chains => chains.join("+"))), box = document.getElementById("canvas");
-  box.setAttribute("aria-label", `Structure of ${M[i].decoy[k]}: ${partners}, ${touching.size} residues in contact. Arrow keys turn it.`);
+  box.setAttribute("aria-label", `Structure of ${M[i].decoy[k]}: ${partners}, ${touching.size} residues within 5 Å of another partner. Arrow keys turn it.`);
   hover(box);
   paint();
   if (view && !state.pair) viewer.setView(view);

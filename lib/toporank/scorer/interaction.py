@@ -81,7 +81,8 @@ def interaction_sentence(targets: pd.DataFrame) -> str:
     known = int(targets["p_interact"].notna().sum())
     if not known:
         lacking = "neither it nor AlphaFold-Multimer's ranking_debug.json lies beside these models"
-        if targets["iptm"].notna().any():
+        n_partners = targets["partners"].fillna("").str.count(":") + 1
+        if targets["iptm"].notna().any() or (n_partners > 2).all():
             lacking = "it was measured for two proteins, and these complexes have more"
         return (
             "TopoRank predicts whether a model is right, not whether the proteins interact. The "

@@ -437,7 +437,10 @@ PAIRS = [touch("A:B", 40, 90, 0.6), touch("B:C", 30, 60, 0.6)]
     ("rows", "antibodies", "words"),
     [
         ([touch("A:B", 86, 161, 0.49), touch("A:C", 86, 161, 0.1), touch("B:C", 86, 161, 0.5)], "", ""),
-        (G_PROTEIN, "", "A is doubtful (A:B, 86 residues, 0.48; A:C, 5 residues, 0.14)"),
+        (G_PROTEIN, "", "A is doubtful (A:B, 86 residues, 0.48)"),
+        # a side contact does not count, however good it is
+        ([touch("A:B", 86, 161, 0.9), touch("A:C", 5, 3, 0.6), touch("B:C", 39, 60, 0.1)], "",
+         "C looks wrong (B:C, 39 residues, 0.10)"),
         ([touch("A:B", 86, 161, 0.9), touch("B:C", 39, 60, 0.22)], "", "C looks wrong (B:C, 39 residues, 0.22)"),
         ([touch("A:B", 86, 161, 0.4), touch("B:C", 39, 60, 0.3)], "", "no interface looks right"),
         (ANTIGEN_DIMER, "AB", ""),  # the number is about the antibody alone

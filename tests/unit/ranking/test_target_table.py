@@ -165,14 +165,16 @@ def test_what_changes_what_one_does_is_a_sentence(case, sentence):
             confidence=[Confidence("T", "a", iptm=0.2, status="ok")],
         ),
         Case(TWO, clusters={"a": 1, "b": 1}),
-        Case(
-            {"T": {"a": 0.5, "b": 0.4}},
-            confidence=[Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")],
-        ),
     ],
 )
 def test_a_model_that_nobody_believes_and_one_that_binds_alike_need_no_sentence(case):
     assert case.caveats() == []
+
+
+def test_a_model_to_check_that_its_predictor_doubts_has_a_sentence():
+    doubted = [Confidence("T", "a", "AlphaFold", iptm=0.4, status="ok")]
+    case = Case({"T": {"a": 0.5, "b": 0.4}}, confidence=doubted)
+    assert case.caveats() == ["AlphaFold itself doubts it: ipTM 0.40 is below 0.6"]
 
 
 @pytest.mark.parametrize(("between", "column"), [(0.05, "caveats"), (0.8, "notes")])

@@ -743,10 +743,10 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
         " A side contact is small, and both its partners bind elsewhere: it does not count."
         " Pairs that are not listed do not touch in any model."
     )
-    weak = "D touches nothing and C is doubtful (A:C, 4 residues, 0.10; B:C, 30 residues, 0.30)"
+    weak = "D touches nothing and C is doubtful (B:C, 30 residues, 0.30)"
     assert texts(page, ".says .caution, .says .caution + p")[:2] == [
         f"{weak}.",
-        "A:B (0.82) looks right.",
+        "A:B (0.82) looks right; A:C (4 residues) is a side contact and does not count.",
     ]
     assert weak not in "".join(texts(page, ".says .caveats")), "it is told once"
     option = '<span class="option">--partners</span> A+<wbr>B:C'

@@ -18,20 +18,28 @@ def test_p_interact_rises_with_iptm_and_is_unknown_without():
 
 
 @pytest.mark.parametrize(
-    ("known", "iptm", "sentence"),
+    ("known", "iptm", "partners", "sentence"),
     [
-        ([0.9], 0.8, ""),
+        ([0.9], 0.8, "A:B", ""),
         (
             [np.nan] * 2,
             np.nan,
+            "A:B",
             "neither it nor AlphaFold-Multimer's ranking_debug.json lies beside these",
         ),
-        ([np.nan] * 2, 0.6, "it was measured for two proteins, and these complexes"),
-        ([0.9, np.nan], 0.8, "Sort by “interact”, known for 1 of 2: the chance"),
-        ([0.9, 0.1], 0.8, "9 of 10 pairs were true."),
+        (
+            [np.nan] * 2,
+            0.6,
+            "A:B",
+            "it was measured for two proteins, and these complexes",
+        ),
+        ([np.nan] * 2, np.nan, "A:B:C", "it was measured for two proteins, and these"),
+        ([0.9, np.nan], 0.8, "A:B", "Sort by “interact”, known for 1 of 2: the chance"),
+        ([0.9, 0.1], 0.8, "A:B", "9 of 10 pairs were true."),
     ],
 )
-def test_a_screen_says_which_number_to_use(known, iptm, sentence):
-    said = interaction_sentence(pd.DataFrame({"p_interact": known, "iptm": iptm}))
+def test_a_screen_says_which_number_to_use(known, iptm, partners, sentence):
+    about = {"p_interact": known, "iptm": iptm, "partners": partners}
+    said = interaction_sentence(pd.DataFrame(about))
     assert sentence in said
     assert bool(said) == (len(known) > 1)
