@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,9 @@ import pandas as pd
 from toporank.chains.chain import ResidueId
 from toporank.chains.partners import partner_name
 from toporank.errors import ConfigError
-from toporank.metrics import ACCEPTABLE, HIGH, MEDIUM
+from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.verdict import VERDICTS
+from toporank.report import cartoon
 from toporank.report.colours import (
     PAE_COLOURS,
     PARTNER_COLOURS,
@@ -61,15 +62,8 @@ SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
 }
 
-HELIX, STRAND = (5.0, 6.2), (9.2, 11.2)
-"""Å between the CA atoms of residues i and i + 3 in a helix and in a strand."""
-WIDTH_OF = {"helix": 2.7, "strand": 2.0, "": 1.0}
-"""Å of the line of a chain."""
-EDGE = 0.5
-"""Å of the dark line around it, which lies behind the pieces that follow one another."""
 BEHIND = 1.5
-SUBDIVIDED = 5
-"""Pieces of the line between two residues."""
+"""Å by which the dark line around the backbone lies behind it."""
 UNKNOWN = "#c3ccd2"
 
 
@@ -140,8 +134,7 @@ def _intervals(rows: pd.DataFrame, name: str, title: str, columns: int) -> Figur
         title += f"; the first {len(rows)}"
     colour_of = dict(zip(VERDICTS, VERDICT_COLOURS, strict=True))
     with new_figure(WIDTHS[columns], 1.0 + ROW * len(rows)) as (figure, axes):
-        for threshold in (ACCEPTABLE, MEDIUM, HIGH):
-            axes.axvline(threshold, color="0.88", zorder=0, linewidth=0.8)
+        _name_classes(axes)
         for verdict, colour in colour_of.items():
             at = np.flatnonzero((rows["verdict"] == verdict).to_numpy())
             of_verdict = rows.iloc[at]
@@ -169,6 +162,17 @@ def _intervals(rows: pd.DataFrame, name: str, title: str, columns: int) -> Figur
         figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
     return figure
+
+
+def _name_classes(axes: Axes) -> None:
+    """Lines between the CAPRI classes, and their names above them."""
+    ends = (0.0, ACCEPTABLE, MEDIUM, HIGH, 1.0)
+    for name, (low, high) in zip(CAPRI_NAMES, pairwise(ends), strict=True):
+        if low:
+            axes.axvline(low, color="0.88", zorder=0, linewidth=0.8)
+        middle = (low + high) / 2
+        text = axes.text(middle, 1.0, name, transform=axes.get_xaxis_transform())
+        text.set(color="0.45", fontsize=POINTS - 2, ha="center", va="bottom")
 
 
 def _wrapped(text: str, columns: int) -> str:
@@ -280,9 +284,9 @@ def structure_figure(
     plddt: np.ndarray | None = None,
     columns: int = 1,
 ) -> Figure:
-    """Return the backbone of a model, seen from the front, with a key and a bar of 10 Å.
+    """Return the backbone of a model as a cartoon, seen from the front, with a key and 10 Å.
 
-    Helices are thick, strands less so; what is behind is paler.
+    What is behind is paler.
 
     Parameters
     ----------
@@ -290,29 +294,27 @@ def structure_figure(
     quality, plddt : of each residue, 0 to 1 and 0 to 100, nan where unknown; colours are those of
         partners where neither is given
     """
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgb
+    from matplotlib.collections import PolyCollection
 
     tones = _tones(complex_, quality, plddt)
-    pieces = _pieces(complex_)
     xyz = complex_.xyz[complex_.ca[complex_.ca >= 0]]
     low, high = xyz.min(axis=0), xyz.max(axis=0)
     extent = high - low + 8
     width = WIDTHS[columns]
     height = float(np.clip(width * extent[1] / extent[0], 0.45 * width, width))
     with new_figure(width, height + 0.55) as (figure, axes):
-        unit = 72 * min(width / extent[0], height / extent[1])
-        strokes = []
-        for depth, residue, thickness, line in pieces:
-            share = 0.55 * (high[2] - depth) / max(high[2] - low[2], 1)
-            colour = np.array(to_rgb(tones[residue])) * (1 - share) + share
-            edge = np.clip(0.45 * colour, 0, 1)
-            strokes.append((depth - BEHIND, line, edge, (thickness + EDGE) * unit))
-            strokes.append((depth, line, colour, thickness * unit))
-        strokes.sort(key=itemgetter(0))
-        _, lines, colours, widths = zip(*strokes, strict=True)
+        shapes = []
+        for piece in cartoon.pieces(complex_):
+            share = 0.55 * (high[2] - piece.depth) / max(high[2] - low[2], 1)
+            bright, dark = _shades(tones[piece.residue], piece.light, share)
+            shapes.append((piece.depth - BEHIND, piece.outline, dark))
+            shapes.append((piece.depth, piece.corners, bright))
+        shapes.sort(key=itemgetter(0))
+        _, polygons, colours = zip(*shapes, strict=True)
         axes.add_collection(
-            LineCollection(lines, colors=colours, linewidths=widths, capstyle="butt")
+            PolyCollection(
+                polygons, facecolors=colours, edgecolors=colours, linewidths=0.2
+            )
         )
         axes.set(
             xlim=(low[0] - 4, high[0] + 4),
@@ -325,6 +327,19 @@ def structure_figure(
         figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
         _key(figure, axes, complex_, quality, plddt)
     return figure
+
+
+def _shades(tone: Any, light: float, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The colour of a piece and of the line around it.
+
+    light : how far it faces the viewer. share : of white, since it is behind.
+    """
+    from matplotlib.colors import to_rgb
+
+    colour = np.array(to_rgb(tone))
+    lit = colour * (0.72 + 0.28 * light)
+    bright = lit * (1 - share) + share
+    return bright, 0.45 * (colour * (1 - share) + share)
 
 
 def _tones(
@@ -343,55 +358,6 @@ def _tones(
 def _plddt_colour(value: float) -> str:
     colours = [colour for least, colour in PLDDT_COLOURS if value >= least]
     return colours[0] if colours else UNKNOWN
-
-
-def _pieces(complex_: Complex) -> list[tuple[float, int, float, np.ndarray]]:
-    """The lines of all chains in short pieces: depth, residue, thickness in Å, ends (2, 2)."""
-    pieces = []
-    residues = np.flatnonzero(complex_.ca >= 0)
-    xyz = complex_.xyz[complex_.ca[residues]]
-    breaks = np.linalg.norm(np.diff(xyz, axis=0), axis=1) > 5
-    breaks |= complex_.chain_of[residues][1:] != complex_.chain_of[residues][:-1]
-    for part in np.split(np.arange(len(residues)), np.flatnonzero(breaks) + 1):
-        if len(part) < 2:
-            continue
-        path, at = _smooth(xyz[part])
-        thickness = np.interp(at, np.arange(len(part)), _thickness(xyz[part]))
-        for k in range(len(path) - 1):
-            line = path[max(k - 1, 0) : k + 2, :2]
-            residue = residues[part[round(at[k])]]
-            pieces.append((path[k, 2], residue, thickness[k], line))
-    return pieces
-
-
-def _smooth(xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A path through the points by cubic splines (Catmull–Rom), and where on it each piece is."""
-    ends = 2 * xyz[:1] - xyz[1:2], 2 * xyz[-1:] - xyz[-2:-1]
-    points = np.concatenate([ends[0], xyz, ends[1]])
-    at = np.arange((len(xyz) - 1) * SUBDIVIDED + 1) / SUBDIVIDED
-    first = np.minimum(at.astype(int), len(xyz) - 2)
-    t = (at - first)[:, None]
-    a, b, c, d = points[first], points[first + 1], points[first + 2], points[first + 3]
-    path = b + 0.5 * t * (
-        c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a))
-    )
-    return path, at
-
-
-def _thickness(xyz: np.ndarray) -> np.ndarray:
-    """Å of the line at each residue: thick in helices, less so in strands."""
-    n = len(xyz)
-    thickness = np.full(n, WIDTH_OF[""])
-    if n < 4:
-        return thickness
-    across = np.linalg.norm(xyz[3:] - xyz[:-3], axis=1)
-    for name, (least, most) in (("strand", STRAND), ("helix", HELIX)):
-        inside = (across >= least) & (across <= most)
-        # two such stretches in a row, so that no turn counts
-        starts = np.flatnonzero(inside[1:] & inside[:-1])
-        for start in starts:
-            thickness[start : start + 5] = WIDTH_OF[name]
-    return thickness
 
 
 def _key(
@@ -426,8 +392,10 @@ def _key(
         for place, chains in enumerate(complex_.bodies):
             colour = PARTNER_COLOURS[place % len(PARTNER_COLOURS)]
             keys.append((colour, f"partner {partner_name(chains)}"))
-    for colour, text in keys:
-        axes.plot([], [], "s", color=colour, markersize=5, label=text)
-    figure.legend(
-        loc="outside lower center", ncols=2 if plddt is not None else 3, frameon=False
-    )
+    n_columns = 2 if plddt is not None else 3
+    for place in range(
+        n_columns
+    ):  # the legend goes down its columns, readers along its rows
+        for colour, text in keys[place::n_columns]:
+            axes.plot([], [], "s", color=colour, markersize=5, label=text)
+    figure.legend(loc="outside lower center", ncols=n_columns, frameon=False)
