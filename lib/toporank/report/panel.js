@@ -156,7 +156,7 @@ function drawInterfaces(i, k, model) {
   const alone = rows.some(row => / alone /.test(row.word)) ? " <i>Alone</i>: DockQ by this interface itself; a third partner to which both lie right raises it, and with few good contacts it stays doubtful." : "";
   const errors = rows.some(row => row.pair_pae != null) ? " PAE is that of the contacts." : "";
   const partners = new Set(rows.flatMap(row => row.interface.split(":"))).size, isShort = 2 * rows.length < partners * (partners - 1);
-  const others = isShort ? " Pairs that are not listed do not touch in any model." : "";
+  const others = isShort ? " No other pair touches in any model." : "";
   const lines = rows.map((row, nth) => `<tr data-nth="${nth}"${isThere(row) ? ' class="pair"' : ""}>${columns.map(([, kind, cell]) => `<td class="${kind}">${cell(row) ?? DASH}</td>`).join("")}</tr>`).join("");
   box.innerHTML = `<h3>Interfaces</h3><div class="scroll" tabindex="0" role="region" aria-label="Interfaces"><table class="tight"><thead><tr>${head}</tr></thead><tbody>${lines}</tbody></table></div>
     <p class="note">Contacts with a predicted quality of 0.5 or more, of all.${errors} A click on a pair shows its contacts${errors ? ", its place and the PAE of all its residues" : " and its place"}.${sides}${alone}${others}</p>`;

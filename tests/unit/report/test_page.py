@@ -741,7 +741,7 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     assert [declared[head] for head, _ in hints] == [hint for _, hint in hints]
     assert texts(page, "#interfaces p")[0].endswith(
         " A side contact is small, and both its partners bind elsewhere: it does not count."
-        " Pairs that are not listed do not touch in any model."
+        " No other pair touches in any model."
     )
     weak = "D touches nothing and C is doubtful (B:C, 30 residues, 0.30)"
     assert texts(page, ".says .caution, .says .caution + p")[:2] == [
