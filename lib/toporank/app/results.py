@@ -269,7 +269,7 @@ class Results:
         if named.empty:
             names = dict.fromkeys([*models["target"], *models["decoy"]])
             what = f"no target or model is called {name!r}"
-            remedy = f"{did_you_mean(str(name), names)} `models` has all names"
+            remedy = f"`models` has all names; {did_you_mean(str(name), names)}"
             if ":" in str(name):
                 remedy += '; partners of a contact map: figure("contacts", interface=…)'
             raise ConfigError(what, where="name", remedy=remedy)
@@ -295,7 +295,9 @@ class Results:
         interfaces = targets.set_index("target")["interfaces"]
         for target in targets["target"].head(LISTED):
             row = best.loc[target]
-            said = f"{row.decoy}, {in_words(row)}" if row.verdict else "no score"
+            said = f"no score ({row.status.replace('_', ' ')}: {row.reason})"
+            if row.verdict:
+                said = f"{row.decoy}, {in_words(row)}"
             parts = [f"  {target}: {said}", interfaces[target]]
             lines.append("; ".join(filter(None, parts)))
         if n_targets > LISTED:

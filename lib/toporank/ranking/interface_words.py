@@ -23,6 +23,8 @@ from toporank.structures.identity import DecoyKey
 
 LISTED = 6
 """Interfaces or partners that a sentence names."""
+CLASH = 3.0
+"""Å between CA atoms of two partners, below which they run through each other."""
 LOOKS = {"doubtful": "is doubtful", "wrong": "looks wrong"}
 SURE = 0.5
 """Quality from which a contact counts as good."""
@@ -175,6 +177,19 @@ def apart(rows: Iterable[InterfaceRow]) -> list[str]:
         for partner, (closest, other) in sorted(nearest.items())
         if partner not in touching
     ]
+
+
+def clashes(rows: Iterable[InterfaceRow]) -> list[str]:
+    """Return which partners of a decoy run through each other. rows : of the decoy."""
+    found = []
+    for row in rows:
+        if row.n_ca_pairs and row.closest is not None and row.closest < CLASH:
+            first, second = (row.chains or row.interface).split(":")
+            far = f"{row.closest:.1f} Å apart"
+            found.append(
+                f"{first} and {second} clash: their closest CA atoms are {far}"
+            )
+    return found
 
 
 def weak_partners(rows: Iterable[InterfaceRow]) -> str:

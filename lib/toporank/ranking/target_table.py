@@ -19,6 +19,7 @@ from toporank.ranking.interface_words import (
     LISTED,
     all_have_a_right_one,
     apart,
+    clashes,
     is_contradicted,
     listed,
     word_of,
@@ -354,6 +355,7 @@ def caveats(
     if is_apart:
         about = "DockQ is about the others"
         notes += [f"{text}: {about}" for text in apart(interfaces)]
+    notes += clashes(interfaces)
     if not (best["unknown_kind"] or (is_apart and best["weak_partners"])):
         notes.append(best["verdict_reason"])
     if best["out_of_domain"]:
@@ -364,7 +366,7 @@ def caveats(
     if best["verdict"] != REJECT:
         notes.append(_rival(best, others, other))
         of_best = stated.get((best["target"], best["decoy"]))
-        notes.append(doubt_of(of_best) if of_best else "")
+        notes.append(doubt_of(of_best) if of_best and not is_apart else "")
     if others.empty and not several:
         n_models = len(distinct_models(decoys))
         sentence = "Only one model was given: five or more make this surer"

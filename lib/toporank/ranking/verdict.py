@@ -33,6 +33,11 @@ WITHOUT_CALIBRATION = (
     "raw score, without"
     " interval and probability, and no model is better than “check”"
 )
+ADVICE = {
+    CHECK: "look at the interface before you use it",
+    REJECT: "more seeds or another program may do better",
+}
+"""What to do with a model that has no caveat."""
 RULES = (
     f"Believe: acceptable with {100 * BELIEVE_FROM:.0f} % or more; do not believe: with "
     f"{100 * REJECT_UP_TO:.0f} % or less; check: between them.",

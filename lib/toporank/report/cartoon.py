@@ -16,7 +16,7 @@ HEAD, HEAD_LENGTH = 2.2, 1.6
 """Half the width of the head of a strand's arrow, Å, and how many residues it takes."""
 OUTLINE = 0.25
 """Å of the dark line around it."""
-SUBDIVIDED = 5
+SUBDIVIDED = 8
 """Pieces between two residues."""
 FARTHEST = 5.0
 """Å between the CA atoms of two residues that are drawn as one backbone."""

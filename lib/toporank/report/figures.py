@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INSTALL = "pip install 'toporank[figures]'"
-WIDTHS = {1: 3.5, 2: 7.2}
-"""Inches of one column of a journal, and of two."""
+WIDTHS, TALLEST = {1: 3.5, 2: 7.2}, 6.7
+"""Inches of one column of a journal and of two, and of its page with room for a caption."""
 POINTS = 7.0
 """Of letters."""
 ROW = 0.15
@@ -249,7 +249,8 @@ def contact_figure(contacts: dict[str, Any], title: str, columns: int = 1) -> Fi
     image[places, others] = quality / 100
     width = WIDTHS[columns]
     shape = np.clip(n_rows / n_columns, 0.3, 2.0)
-    with new_figure(width, 0.9 + (width - 1.2) * shape) as (figure, axes):
+    height = min(0.9 + (width - 1.2) * shape, TALLEST)
+    with new_figure(width, height) as (figure, axes):
         drawn = axes.imshow(
             image,
             cmap=_ramp(QUALITY_COLOURS),
@@ -325,7 +326,7 @@ def structure_figure(
         axes.text(low[0] + 11, low[1] - 4, "10 Å", va="center")
         axes.axis("off")
         figure.suptitle(_wrapped(title, columns), fontsize=POINTS + 1)
-        _key(figure, axes, complex_, quality, plddt)
+        _key(figure, axes, complex_, quality, plddt, columns)
     return figure
 
 
@@ -366,6 +367,7 @@ def _key(
     complex_: Complex,
     quality: np.ndarray | None,
     plddt: np.ndarray | None,
+    columns: int,
 ) -> None:
     """What the colours mean."""
     if quality is not None:
@@ -392,7 +394,7 @@ def _key(
         for place, chains in enumerate(complex_.bodies):
             colour = PARTNER_COLOURS[place % len(PARTNER_COLOURS)]
             keys.append((colour, f"partner {partner_name(chains)}"))
-    n_columns = 2 if plddt is not None else 3
+    n_columns = columns * (2 if plddt is not None else 3)
     for place in range(
         n_columns
     ):  # the legend goes down its columns, readers along its rows

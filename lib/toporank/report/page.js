@@ -75,7 +75,7 @@ const COLUMNS = columnsOf(data.targets.columns, {
   predictor_rank: (_, i) => T.predictor_rank[i] == null ? DASH : `${T.predictor_rank[i]}${otherFirst(i)}`,
   n_models: (_, i) => T.n_scored?.[i] === T.n_models[i] ? T.n_models[i] : `${T.n_scored?.[i] ?? 0} of ${T.n_models[i]}`,
   best: (_, i) => clamped(T.best?.[i]),
-  caveats: (_, i) => clamped(T.caveats?.[i]),
+  caveats: (_, i) => clamped(T.caveats?.[i] || data.advice[T.verdict?.[i]]),
   notes: (_, i) => clamped(T.notes?.[i]),
   p_interact: (_, i) => T.p_interact[i] == null ? `<span class="note">not measured</span>` : percent(T.p_interact[i]),
 });
@@ -218,7 +218,7 @@ function followAddress() {
   const place = addressed(), { i, k, pair } = place ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
   if (i < 0) return close();
   goTo(i, k, pair);
-  if (place) setAddress("replaceState");  // a copy is its original
+  if (place || location.hash) setAddress("replaceState");  // a copy is its original, and a name that is none the first
 }
 
 // Open a row wherever it is, and select a model.

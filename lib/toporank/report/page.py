@@ -25,12 +25,20 @@ from toporank.finding.graph_files import SUFFIX
 from toporank.lookup import places_of
 from toporank.metrics import ACCEPTABLE, CAPRI_NAMES, HIGH, MEDIUM
 from toporank.ranking.agreement import DERIVED
-from toporank.ranking.interface_words import apart, best_first, in_a_word
+from toporank.ranking.interface_words import (
+    CLASH,
+    apart,
+    best_first,
+    clashes,
+    in_a_word,
+)
 from toporank.ranking.interfaces import BESIDE, SIDE
 from toporank.ranking.model_table import distinct_models
 from toporank.ranking.scored import Scored
 from toporank.ranking.target_table import OUT_OF_DOMAIN, doubt_of, interfaces_in_words
 from toporank.ranking.verdict import (
+    ADVICE,
+    REJECT,
     RULES,
     VERDICTS,
     WITHOUT_CALIBRATION,
@@ -222,7 +230,8 @@ def data_for_script(
             "values": _of_models(scored, models["values"], folder),
         },
         "interfaces": interfaces_of(scored),
-        "doubts": doubts(scored.confidence),
+        "doubts": doubts(scored),
+        "advice": ADVICE,
         "of_interfaces": to_page(INTERFACES.columns, scored.interfaces)["columns"],
         "proteins": proteins(scored),
         "drawn": drawn,
@@ -247,13 +256,21 @@ def data_for_script(
     }
 
 
-def doubts(confidence: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return target → model → that its predictor doubts it, in a sentence."""
-    found: dict[str, dict[str, str]] = {}
-    for row in confidence.itertuples():
+def doubts(scored: Scored) -> dict[str, dict[str, list[str]]]:
+    """Return target → model → which partners clash, and that its predictor doubts it."""
+    found: dict[str, dict[str, list[str]]] = {}
+    rows = scored.interfaces
+    rows = rows[rows["closest"] < CLASH]
+    for (target, decoy), of_model in rows.groupby(KEY):
+        sentences = clashes(of_model.itertuples())
+        found.setdefault(target, {}).setdefault(decoy, []).extend(sentences)
+    facts = scored.facts
+    is_asked = (facts["verdict"] != REJECT) & (facts["status"] == Status.OK)
+    asked = set(facts.loc[is_asked, KEY].itertuples(index=False, name=None))
+    for row in scored.confidence.itertuples():
         sentence = doubt_of(row)
-        if sentence:
-            found.setdefault(row.target, {})[row.decoy] = sentence
+        if sentence and (row.target, row.decoy) in asked:
+            found.setdefault(row.target, {}).setdefault(row.decoy, []).append(sentence)
     return found
 
 

@@ -18,7 +18,8 @@ function select(k, moved = true, pair = "") {
   if (isCopy(m, k)) k = Math.max(0, m.decoy.indexOf(m.duplicate_of[k]));
   state.model = k;
   pair ||= moved ? state.pair : "";  // another model of the target keeps the pair, where it has it
-  state.pair = interfacesOf(i, k).rows.some(row => row.interface === pair) ? pair : "";
+  const turned = pair.split(":").reverse().join(":");
+  state.pair = interfacesOf(i, k).rows.find(row => row.interface === pair || row.interface === turned)?.interface ?? "";
   for (const row of $("#panel .models tr[data-k]")) {
     const is = +row.dataset.k === k;
     row.classList.toggle("selected", is);
@@ -45,8 +46,8 @@ function saysOf(i, k) {
   const together = interfacesOf(i, k).rows.filter(row => row.role === "main").length > 1 ? ", all interfaces together" : "";
   const probable = p == null ? "" : `Of 100 such models ${rounded(100 * p, 0)} are acceptable or better${together}. `;
   const domain = at("out_of_domain") && !isBest ? [`${data.unlike}: ${at("out_of_domain")}`] : [];
-  const doubt = at("verdict") === data.verdicts[2] ? "" : data.doubts[T.target[i]]?.[at("decoy")];
-  const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...domain, doubt]).filter(text => text && !(weak && text.includes(weak)));
+  const doubts = data.doubts[T.target[i]]?.[at("decoy")] ?? [];
+  const weak = at("weak_partners"), caveats = (isBest ? sentences(T.caveats?.[i]) : [at("verdict_reason"), ...doubts, ...domain]).filter(text => text && !(weak && text.includes(weak)));
   head.innerHTML = `<p class="eyebrow">${place}</p><h3>${wrapped(at("decoy"))}${link}</h3>
     <p class="big"><b>${fixed(at("dockq"))}</b> <span>DockQ, ${at("capri")}</span> ${verdictCell(at("verdict"))}</p>
     ${weak ? `<p class="caution">${wrapped(weak)}.</p>` : ""}${paragraphs([interfacesOf(i, k).words].filter(Boolean), !weak && hasDoubtful(i, k) ? "caution" : "")}
@@ -112,10 +113,10 @@ function whyOf(i, k) {
 }
 
 function sentenceOf(i, k) {
-  const at = key => M[i][key]?.[k], n = T.n_scored?.[i];
+  const at = key => M[i][key]?.[k], n = T.n_scored?.[i], { words } = interfacesOf(i, k);
   const interval = at("dockq_low") == null ? "" : ` (80 % interval ${fixed(at("dockq_low"))} to ${fixed(at("dockq_high"))})`;
   const chance = at("p_acceptable") == null ? "" : `, acceptable or better with ${percent(at("p_acceptable"))}`;
-  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}${at("weak_partners") ? ` (${at("weak_partners")})` : ""}.`;
+  return `${data.program} ranks model ${at("decoy")} of ${T.target[i]} ${at("rank")} of ${n} and expects a DockQ of ${fixed(at("dockq"))}${interval}${chance}; verdict: ${at("verdict")}${at("weak_partners") ? ` (${at("weak_partners")})` : ""}.${words ? ` ${words}.` : ""}${T.seen_in_training?.[i] === "yes" ? " The networks have seen this complex, or one like it, in training." : ""}`;
 }
 
 // ---- interfaces, where there are several ---------------------------------------------------------
@@ -136,6 +137,7 @@ function mapOf(name, model) {
 }
 
 function drawInterfaces(i, k, model) {
+  if (!document.getElementById("interfaces")) return;  // a model without a score has no such table
   const { rows } = interfacesOf(i, k), isThere = row => model && row.n_residues != null;
   const box = document.getElementById("interfaces");
   if (rows.length < 2) return box.replaceChildren();

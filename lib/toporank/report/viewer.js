@@ -1,6 +1,6 @@
 // The selected model in three dimensions, with its matrices. 3Dmol.js is unpacked once.
 
-const PARTNERS = data.colours.partner, PICKED = ["#c2185b", "#6a1b9a"];
+const PARTNERS = data.colours.partner, PICKED = ["#d81b60", "#7c4dff"];
 const WAYS = { partner: "partner", quality: "predicted quality", plddt: "pLDDT" };
 const KEYS = { ArrowLeft: [-15, "y"], ArrowRight: [15, "y"], ArrowUp: [-15, "x"], ArrowDown: [15, "x"] };
 const AMINO_ACIDS = Object.fromEntries("ALA CYS ASP GLU PHE GLY HIS ILE LYS LEU MET ASN PRO GLN ARG SER THR VAL TRP TYR".split(" ").map((name, k) => ["ACDEFGHIKLMNPQRSTVWY"[k], name]));
@@ -242,10 +242,20 @@ function choose(rows, columns, figure = null) {
   const box = document.getElementById("pictures"), isElsewhere = state.pair && figure && figure !== box.map;
   unmark(figure);
   picked = [new Set(rows), new Set(columns)];
-  if (isElsewhere) { setPair(""); framePair(); }  // the region is selected in place of the pair
+  if (isElsewhere) leavePair();
   if (!viewer || shown !== box.model) return;
   paint();
   if (isElsewhere) look();
+}
+
+// A region is selected in place of a pair: the contacts are those that are shown first.
+function leavePair() {
+  const box = document.getElementById("pictures"), first = mapOf(firstPair(), box.model) ?? box.model.head.maps[0];
+  setPair("");
+  framePair();
+  const figure = contactsOf(first, box.model);
+  box.map?.replaceWith(figure);
+  box.map = figure;
 }
 
 // Name, pLDDT and quality of the residue under the pointer.

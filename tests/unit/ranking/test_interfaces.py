@@ -17,6 +17,7 @@ from toporank.errors import ConfidenceError
 from toporank.features.interface import Meeting
 from toporank.ranking.headlines import summaries, with_headlines
 from toporank.ranking.interface_words import (
+    clashes,
     described,
     in_a_word,
     quality_word,
@@ -463,6 +464,14 @@ def test_a_partner_that_touches_nothing_or_little_or_looks_wrong_is_named(
     rows, antibodies, words
 ):
     assert weak_partners(with_roles(rows, antibodies)) == words
+
+
+def test_partners_that_run_through_each_other_clash():
+    rows = [met("m", name, 0.3) for name in ("A:B", "B:C", "A:C")]
+    far = [3.0, 2.94, 1.0]
+    rows = [row._replace(closest=q) for row, q in zip(rows, far, strict=True)]
+    rows[2] = rows[2]._replace(n_ca_pairs=0)
+    assert clashes(rows) == ["B and C clash: their closest CA atoms are 2.9 Å apart"]
 
 
 @pytest.mark.parametrize(

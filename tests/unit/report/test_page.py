@@ -652,6 +652,33 @@ def test_a_region_takes_the_place_of_a_pair_that_was_selected(browser, with_pae)
     assert_quiet(page)
 
 
+def test_a_model_without_a_score_is_opened_without_a_complaint(browser, tmp_path):
+    page = opened(browser, write_answer(tmp_path, {"T": {"m": None}, "U": {"m": 0.9}}))
+    page.run("location.hash = '#T/m'")
+    wait_for(page, "state.open === T.target.indexOf('T')")
+    wait_for(page, "document.querySelector('#says').textContent.includes('No score')")
+    time.sleep(0.2)  # what is drawn later complains later
+    assert_quiet(page)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("#T/m/C:B", "#T/m/B:C"), ("#T/nope/x", "#T/m"), ("#nope/m", "#T/m")],
+)
+def test_an_address_that_names_nothing_becomes_that_of_what_is_shown(
+    browser, tmp_path, address, expected
+):
+    interfaces = [
+        InterfaceRow("T", "m", name, 9, 9, 5.0, 0.8, None, "ok", name, MAIN, 9)
+        for name in ("A:B", "B:C")
+    ]
+    root = write_answer(tmp_path, {"T": {"m": 0.6}}, interfaces=interfaces)
+    page = opened(browser, root)
+    page.run(f"location.hash = '{address}'")
+    wait_for(page, f"location.hash === '{expected}'")
+    assert_quiet(page)
+
+
 def test_the_map_of_contacts_begins_with_the_worst_interface_that_does_not_look_right(
     browser, tmp_path
 ):

@@ -108,7 +108,7 @@ def test_a_screen_has_a_row_for_the_most_promising_and_sums_up_the_verdicts(tmp_
     start = next(i for i, line in enumerate(lines) if line.startswith("14 targets"))
     assert lines[start : start + 3] == [
         "14 targets: believe 3, check 7, do not believe 3, not scored 1",
-        "4 more in targets.csv; 1 has a caveat",
+        "4 more in targets.csv; 2 have a caveat",
         "1 of 14 models has no score: 1 unreadable, such as lost/m: it is empty",
     ]
     assert lines[-2].startswith("targets: ")
@@ -121,7 +121,7 @@ def test_new_targets_are_listed_wherever_they_stand(tmp_path):
     lines = answer(scored, tmp_path)
     assert lines[11].split()[0] == "T12"
     assert lines[11].endswith("new")
-    assert "4 more in targets.csv; 1 new; 1 has a caveat" in lines
+    assert "4 more in targets.csv; 1 new; 2 have a caveat" in lines
 
 
 def test_of_new_targets_rank_and_score_of_the_predictor_are_shown_and_other_firsts_counted(

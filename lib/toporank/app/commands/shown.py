@@ -294,7 +294,7 @@ def _other_firsts(targets: pd.DataFrame) -> str:
     """How often the predictor ranks another model first, and whether that matters."""
     n = (targets["predictor_first"] != "").sum()
     n_alike = (targets["dockq_between"] >= MEDIUM).sum()
-    which = "all" if n == n_alike else f"{n_alike:,}"
+    which = "all" if n == n_alike else f"{n_alike:,}" if n_alike else "none"
     derived = (targets["predictor_first"] != "") & (
         targets["predictor_order"] == DERIVED
     )
