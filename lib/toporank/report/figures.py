@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,16 @@ def new_figure(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
         raise ConfigError("figures need matplotlib", remedy=INSTALL) from error
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(width, height), layout="constrained")
+        figure.savefig = functools.partial(_saved, figure.savefig)  # type: ignore[method-assign]
         yield figure, figure.subplots()
+
+
+def _saved(savefig: Callable[..., None], *args: Any, **options: Any) -> None:
+    """Save a figure with our settings, so that letters of an SVG and a PDF stay letters."""
+    from matplotlib import rc_context
+
+    with rc_context(SETTINGS):
+        savefig(*args, **options)
 
 
 def ranking_figure(models: pd.DataFrame, columns: int = 1) -> Figure:
@@ -306,7 +316,8 @@ def structure_figure(
     with new_figure(width, height + 0.55) as (figure, axes):
         shapes = []
         for piece in cartoon.pieces(complex_):
-            share = 0.55 * (high[2] - piece.depth) / max(high[2] - low[2], 1)
+            depth = (high[2] - piece.depth) / max(high[2] - low[2], 1)
+            share = 0.55 * float(np.clip(depth, 0, 1))  # curves pass beyond the atoms
             bright, dark = _shades(tones[piece.residue], piece.light, share)
             shapes.append((piece.depth - BEHIND, piece.outline, dark))
             shapes.append((piece.depth, piece.corners, bright))

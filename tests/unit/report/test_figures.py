@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -106,6 +107,38 @@ def test_a_structure_has_a_key_of_its_colours(colour):
         "quality": "predicted quality (grey: no interface residue)",
     }
     assert expected[colour] in keys + labels
+
+
+@pytest.mark.parametrize("beyond", [-3.0, 0.0, 3.0])
+def test_a_piece_in_front_of_all_atoms_or_behind_has_a_colour(monkeypatch, beyond):
+    """Pure blue has no red; curves pass beyond the atoms between which they run."""
+    complex_ = turned(read_complex(EXAMPLE / "near1.pdb.gz"))
+    pieces = figures.cartoon.pieces(complex_)
+    depth = [piece.depth for piece in pieces]
+    ends = min(depth) - beyond, max(depth) + beyond
+    pieces = [
+        piece._replace(depth=end)
+        for piece, end in zip(pieces, ends * len(pieces), strict=False)
+    ]
+    monkeypatch.setattr(figures.cartoon, "pieces", lambda complex_: pieces)
+    high = np.full(len(complex_.residues), 95.0)
+    figure = figures.structure_figure(complex_, "title", plddt=high)
+    (drawn, *_) = figure.axes[0].collections
+    assert drawn.get_facecolor().min() >= 0
+
+
+def test_letters_of_a_vector_figure_stay_letters():
+    models = pd.DataFrame(
+        {"target": ["T"], "decoy": ["m"], "dockq": [0.5], "dockq_low": [0.2], "dockq_high": [0.8],
+         "verdict": ["check"], "duplicate_of": [""]}
+    )  # fmt: skip
+    figure = figures.ranking_figure(models)
+    svg, pdf = io.BytesIO(), io.BytesIO()
+    figure.savefig(svg, format="svg")
+    figure.savefig(pdf, format="pdf")
+    assert ">acceptable</text>" in svg.getvalue().decode()
+    assert b"/Type3" not in pdf.getvalue()
+    assert b"/CIDFontType2" in pdf.getvalue()
 
 
 def test_a_tall_structure_is_laid_down_with_its_largest_partner_to_the_left():

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from toporank.app.request import Request
     from toporank.app.score_folder import ScoringInput
 
-FEW_CAVEATS = 3
+FEW_CAVEATS = 5
 """Targets whose caveats are printed below a table."""
 IN_DETAIL, LISTED = 2, 10
 """Targets up to which each has several lines; of more, those that have a row each."""
