@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -207,7 +208,7 @@ def to_page(columns: Iterable[Column], frame: pd.DataFrame) -> dict[str, Any]:
                 {
                     "key": column.name,
                     "head": column.head or column.name,
-                    "hint": column.meaning,
+                    "hint": re.sub(r"[`*]", "", column.meaning),
                     "shown": 0 if column.kind == WHOLE else column.shown,
                     "page": column.page,
                     "number": column.kind not in (str, FILE),
