@@ -141,6 +141,13 @@ def main() -> None:
     if study or args.alike:
         similarity |= study.similarity if study else similarity_of(args.alike, decoys)
         keep_similarity(similarity, kept_alike)
+    is_known = pd.MultiIndex.from_frame(decoys[KEYS[:2]]).isin(list(similarity))
+    if not is_known.all():
+        unknown = decoys.loc[~is_known, "target"].unique()
+        print(
+            f"left out, how alike their models are is not known: {', '.join(unknown)}"
+        )
+        decoys = decoys[is_known].reset_index(drop=True)
     for name in (
         "scorer",
         "alone",
