@@ -65,7 +65,7 @@ FEWEST_ON_MAP, MOST_ON_MAP = 4, 4000
 """Models of a map."""
 OF_MODELS = (*MODELS.columns, *DETAILS.columns, *CONFIDENCE.columns)
 """The columns of the page's tables of models, as far as they have a place on it."""
-MOST_TO_OPEN = 8
+MOST_TO_OPEN = 2
 """Targets up to which the first row is open: of a screen, people see the rows first."""
 OF_INTERFACES = [
     "interface",
