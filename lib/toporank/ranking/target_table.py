@@ -355,9 +355,9 @@ def caveats(
     if is_apart:
         about = "DockQ is about the others"
         notes += [f"{text}: {about}" for text in apart(interfaces)]
-    notes += clashes(interfaces)
     if not (best["unknown_kind"] or (is_apart and best["weak_partners"])):
         notes.append(best["verdict_reason"])
+    notes += clashes(interfaces)
     if best["out_of_domain"]:
         sentence = f"{OUT_OF_DOMAIN}: {best['out_of_domain']}"
         notes.append(sentence)

@@ -74,7 +74,11 @@ class FigureChoice:
         places = self.models["decoy"].tolist().index(model.decoy)
         name = shortened(self.models["decoy"].tolist())[places]
         start = "" if name.startswith(model.target) else f"{model.target}, "
-        score = f":\nDockQ {model.dockq:.2f}, {model.verdict}" if model.verdict else ""
+        score = (
+            f":\nexpected DockQ {model.dockq:.2f}, {model.verdict}"
+            if model.verdict
+            else ""
+        )
         weak = model.weak_partners.partition(" (")[0]
         return f"{start}{name}{score}{', ' if weak else ''}{weak}"
 
@@ -232,7 +236,7 @@ def _about_interface(choice: FigureChoice, row: Any) -> str:
         return choice.title
     model = choice.title.partition(":\n")[0]
     name = row.chains or row.interface
-    return f"{model}, {name}:\nDockQ {row.dockq:.2f}, {in_a_word(row)}"
+    return f"{model}, {name}:\nexpected DockQ {row.dockq:.2f}, {in_a_word(row)}"
 
 
 DRAWN: dict[str, Callable[[FigureChoice], Figures]] = {

@@ -184,15 +184,15 @@ def of_three_partners(interface: str = "") -> FigureChoice:
 @pytest.mark.parametrize(
     ("interface", "name", "title"),
     [
-        ("", "T_m_contacts_A-B", "T, m, A:B:\nDockQ 0.80, right"),
-        ("C:A", "T_m_contacts_A-C", "T, m, A:C:\nDockQ 0.17, side contact"),
+        ("", "T_m_contacts_A-B", "T, m, A:B:\nexpected DockQ 0.80, right"),
+        ("C:A", "T_m_contacts_A-C", "T, m, A:C:\nexpected DockQ 0.17, side contact"),
     ],
 )
 def test_contacts_are_drawn_of_main_interfaces_and_of_others_that_one_names(
     interface, name, title
 ):
     choice = of_three_partners(interface)
-    assert choice.title == "T, m:\nDockQ 0.70, check, C looks wrong"
+    assert choice.title == "T, m:\nexpected DockQ 0.70, check, C looks wrong"
     ((found, figure),) = DRAWN["contacts"](choice)
     assert (found, figure.get_suptitle()) == (name, title)
 

@@ -764,7 +764,10 @@ def test_of_three_partners_each_pair_has_a_row_and_a_sentence_names_good_and_bad
     words = "#interfaces tbody td:nth-child(3)"
     assert texts(page, words) == ["right", "doubtful", "side contact", "apart, 62 Å"]
     hints = page.run("$('#interfaces th').map(head => [head.textContent, head.title])")
-    declared = {(one.head or one.name): one.meaning.replace("`", "") for one in INTERFACES.columns}
+    declared = {
+        (one.head or one.name): one.meaning.replace("`", "")
+        for one in INTERFACES.columns
+    }
     assert [declared[head] for head, _ in hints] == [hint for _, hint in hints]
     assert texts(page, "#interfaces p")[0].endswith(
         " A side contact is small, and both its partners bind elsewhere: it does not count."
