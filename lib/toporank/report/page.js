@@ -218,7 +218,7 @@ function followAddress() {
   const place = addressed(), { i, k, pair } = place ?? (location.href.endsWith("#") ? { i: -1 } : { i: data.open, k: data.model });
   if (i < 0) return close();
   goTo(i, k, pair);
-  if (place || location.hash) setAddress("replaceState");  // a copy is its original, and a name that is none the first
+  if (place || location.hash) setAddress("replaceState");  // a copy is its original; for a name that nothing has, what is shown
 }
 
 // Open a row wherever it is, and select a model.
