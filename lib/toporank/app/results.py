@@ -295,9 +295,11 @@ class Results:
         interfaces = targets.set_index("target")["interfaces"]
         for target in targets["target"].head(LISTED):
             row = best.loc[target]
-            said = f"no score ({row.status.replace('_', ' ')}: {row.reason})"
+            said = "no score"
             if row.verdict:
                 said = f"{row.decoy}, {in_words(row)}"
+            elif row.reason:
+                said += f" ({row.status.replace('_', ' ')}: {row.reason})"
             parts = [f"  {target}: {said}", interfaces[target]]
             lines.append("; ".join(filter(None, parts)))
         if n_targets > LISTED:

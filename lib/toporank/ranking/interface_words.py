@@ -184,11 +184,9 @@ def clashes(rows: Iterable[InterfaceRow]) -> list[str]:
     found = []
     for row in rows:
         if row.n_ca_pairs and row.closest is not None and row.closest < CLASH:
-            first, second = (row.chains or row.interface).split(":")
+            both = " and ".join((row.chains or row.interface).split(":"))
             far = f"{row.closest:.1f} Å apart"
-            found.append(
-                f"{first} and {second} clash: their closest CA atoms are {far}"
-            )
+            found.append(f"{both} clash: their closest CA atoms are {far}")
     return found
 
 

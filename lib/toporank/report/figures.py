@@ -406,9 +406,8 @@ def _key(
             colour = PARTNER_COLOURS[place % len(PARTNER_COLOURS)]
             keys.append((colour, f"partner {partner_name(chains)}"))
     n_columns = columns * (2 if plddt is not None else 3)
-    for place in range(
-        n_columns
-    ):  # the legend goes down its columns, readers along its rows
+    # the legend goes down its columns, readers along its rows
+    for place in range(n_columns):
         for colour, text in keys[place::n_columns]:
             axes.plot([], [], "s", color=colour, markersize=5, label=text)
     figure.legend(loc="outside lower center", ncols=n_columns, frameon=False)

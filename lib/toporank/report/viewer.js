@@ -253,8 +253,9 @@ function leavePair() {
   const box = document.getElementById("pictures"), first = mapOf(firstPair(), box.model) ?? box.model.head.maps[0];
   setPair("");
   framePair();
+  if (!box.map) return;
   const figure = contactsOf(first, box.model);
-  box.map?.replaceWith(figure);
+  box.map.replaceWith(figure);
   box.map = figure;
 }
 
