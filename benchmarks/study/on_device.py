@@ -55,7 +55,7 @@ NEW_SOURCES = ("docked", "af2-boltz", "haddock")
 POSES, HARD = 8, 4
 ROTATIONS = 48
 """Of the docking of a native; --rotations has fewer, where cores are few."""
-RESIDUES, PAIRS, PAIRS_A_RESIDUE = 650, 40, 2.5
+RESIDUES, PAIRS, PAIRS_A_RESIDUE = 1300, 40, 2.5
 NO_NATIVE = "4huq"
 
 
@@ -755,6 +755,8 @@ def jobs(network: str) -> list[dict]:
     """
     if network == "contacts":
         return contact_jobs()
+    if network == "curve":
+        return curve_jobs()
     found = []
 
     def add(**job) -> None:
@@ -794,6 +796,17 @@ def contact_jobs() -> list[dict]:
     return found
 
 
+def curve_jobs() -> list[dict]:
+    """Networks of contacts that did not see a source, by the share of natives with poses."""
+    found = []
+    for seed in SEEDS:
+        for natives in (1.0, 0.5, 0.25, 0.0):
+            for source in NEW_SOURCES:
+                job = {"network": "contacts", "quality": "ca", "seed": seed}
+                found.append({**job, "natives": natives, "sources": (source,)})
+    return found
+
+
 def job_name(job: dict) -> str:
     what = "+".join(job["sources"]) if "sources" in job else f"fold{job['fold']}"
     name = f"{what}_{job['quality']}_{job['natives']:g}_{job['seed']}"
@@ -830,6 +843,7 @@ def train_one(work: Path, out: Path, job: dict, accelerator: str) -> str:
         ids = splits.loc[is_sampled, "target"].sample(frac=1, random_state=3)
         kept = set(ids[: int(job["natives"] * len(ids))])
         splits = splits[~is_sampled | splits["target"].isin(kept)]
+        datasets = [name for name in datasets if kept or name != "sampled"]
     splits.to_csv(folder / "splits.csv", index=False)
     own = {"local_weight": 1.0}
     if "network" in job:
@@ -983,7 +997,9 @@ def main() -> None:
     other.add_argument("--epochs", type=int, default=EPOCHS)
     other.add_argument("--batch", type=int, default=64)
     other.add_argument("--rate", type=float, default=0.003)
-    other.add_argument("--network", choices=["gatv2", "contacts"], default="gatv2")
+    other.add_argument(
+        "--network", choices=["gatv2", "contacts", "curve"], default="gatv2"
+    )
     other.add_argument("--gpu", action="store_true")
     joined = steps.add_parser("said")
     joined.add_argument("out", type=Path)

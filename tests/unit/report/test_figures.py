@@ -237,6 +237,13 @@ def test_files_are_named_after_target_and_model_and_a_line_says_what_is_missing(
     assert (with_pae / "pictures/1AVZ_far1_contacts.svg").exists()
 
 
+def test_both_widths_of_a_figure_lie_in_one_folder(with_pae):
+    for columns in "12":
+        assert drawn(with_pae, "--kind", "ranking", "--columns", columns) == 0
+    names = {path.name for path in (with_pae / "pictures").iterdir()}
+    assert names == {"1AVZ_ranking.png", "1AVZ_ranking_2_columns.png"}
+
+
 @pytest.mark.parametrize(
     ("model", "stem"),
     [

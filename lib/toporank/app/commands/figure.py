@@ -80,11 +80,13 @@ def figure(args: argparse.Namespace) -> int:
     if not args.kind and len(choice.scored.targets) < 2:
         kinds.remove("screen")
     folder = out_folder(args.out)
+    # both widths of a figure may lie in one folder
+    ending = f"_2_columns.{args.format}" if args.columns == 2 else f".{args.format}"
     for kind in kinds:
         try:
             for name, drawing in DRAWN[kind](choice):
                 plain = re.sub(r"[^\w.+-]+", "_", name)
-                path = folder / f"{plain}.{args.format}"
+                path = folder / f"{plain}{ending}"
                 drawing.savefig(path, dpi=DPI)
                 print(path, flush=True)
         except (TopoRankError, OSError) as error:
