@@ -55,7 +55,9 @@ NEW_SOURCES = ("docked", "af2-boltz", "haddock")
 POSES, HARD = 8, 4
 ROTATIONS = 48
 """Of the docking of a native; --rotations has fewer, where cores are few."""
-RESIDUES, PAIRS, PAIRS_A_RESIDUE = 1300, 40, 2.5
+PAIRS, PAIRS_A_RESIDUE = 40, 2.5
+RESIDUES = 650
+"""Of a native, at most; --residues has larger ones, too."""
 NO_NATIVE = "4huq"
 
 
@@ -412,12 +414,12 @@ def unpacked_tar(path: Path, out: Path) -> list:
     return sorted(texts)
 
 
-def natives(tables: Path) -> tuple[pd.DataFrame, dict]:
+def natives(tables: Path, residues: int) -> tuple[pd.DataFrame, dict]:
     """Natives that poses are made of, and the crystal contacts of each."""
     second = pd.read_csv(tables / "second_natives.csv").assign(release="second")
     fifth = pd.read_csv(tables / "fifth_natives.csv").assign(release="fifth")
     table = pd.concat([second, fifth[fifth["interface_kind"] == "biological"]])
-    fits = table["n_res_receptor"] + table["n_res_ligand"] <= RESIDUES
+    fits = table["n_res_receptor"] + table["n_res_ligand"] <= residues
     fits &= table["ca_pairs10"] >= PAIRS
     fits &= table["pairs_per_res"] <= PAIRS_A_RESIDUE
     table = table[fits].drop_duplicates("id")
@@ -472,7 +474,7 @@ def build(args: argparse.Namespace) -> None:
     (work / "parts").mkdir(parents=True, exist_ok=True)
     labels = pd.read_csv(tables / "predicted_labels.csv", dtype={"target": str})
     first = pd.read_csv(tables / "labels.csv", dtype={"target": str})
-    sampled, crystals = natives(tables)
+    sampled, crystals = natives(tables, args.residues)
     wanted = {*sampled["id"], *chain.from_iterable(crystals.values())}
     if args.most:
         sampled = sampled.head(args.most)
@@ -986,6 +988,7 @@ def main() -> None:
     one.add_argument("work", type=Path)
     one.add_argument("--cores", type=int, default=CORES)
     one.add_argument("--rotations", type=int, default=ROTATIONS)
+    one.add_argument("--residues", type=int, default=RESIDUES)
     poses = steps.add_parser("haddock")
     poses.add_argument("poses", type=Path)
     poses.add_argument("work", type=Path)
